@@ -21,8 +21,11 @@ export type NetworkOutcome =
   | { readonly result: 'awaited' }
   /** The customer has paid on the network's page. */
   | { readonly result: 'paid'; readonly money: ReportedMoney }
-  /** The network has taken the order; `done`, `declined` or `failed` follows by notification. */
-  | { readonly result: 'accepted' }
+  /**
+   * The network has taken the order; `done`, `declined` or `failed` follows by notification.
+   * `refusal`: it refuses the order for now, for this reason, and is sent it again later.
+   */
+  | { readonly result: 'accepted'; readonly refusal?: string }
   | { readonly result: 'declined'; readonly decline_code: DeclineCode }
   | { readonly result: 'failed'; readonly reason: string };
 

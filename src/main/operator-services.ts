@@ -74,6 +74,12 @@ export function operatorServices(
         throw new OperatorFailure('failed', `the open calls of a shard are not known: ${answer.message}`);
       });
     },
+    async settleNetworkCall(id, outcome, cause) {
+      const request = { kind: 'settle_network_call', id, outcome, cause } as const;
+      const answer = await elementAt(clients, shardOfId(id)).handOver(request);
+      if (answer.ok) return JSON.parse(answer.body);
+      throw new OperatorFailure('failed', `${id} was not settled: ${answer.message}`);
+    },
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metrics: async () => toldMetrics(await metrics()),
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),

@@ -9,6 +9,9 @@
 // money that the customer or the network may have moved meanwhile begins with the question. What
 // the network says that makes no sense is an error, not an outcome.
 //
+// Where the network can't tell, a person may: the runner settles a call with what they found out,
+// at a moment when the call is in no other hands.
+//
 // Thousands of calls may be open. Few are made or asked about at once, new ones apart from
 // questions, for which nobody waits; the others wait for their turn (call-turns.ts).
 
@@ -19,9 +22,11 @@ import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { askedAtOnceMax, CallTurns, sentAtOnceMax } from './call-turns.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
+type Apply = (callId: string, outcome: NetworkOutcome) => Promise<void>;
+
 export interface RunnerOptions extends SenderOptions {
   /** Applies an outcome durably. When it rejects it is called again, so maybe twice. */
-  readonly apply: (callId: string, outcome: NetworkOutcome) => Promise<void>;
+  readonly apply: Apply;
   /** Whether a call has no final outcome yet. */
   readonly isOpen: (callId: string) => boolean;
   /** Told of every call that will be tried again. `error` never holds card data. */
@@ -41,11 +46,38 @@ const beginsWithQuestion: ReadonlySet<NetworkCall['action']> = new Set([
   'release_charge',
 ]);
 
+interface UnderWay {
+  readonly call: NetworkCall;
+  /** What went wrong when it was last made or asked about; null when nothing did. */
+  lastError: string | null;
+  /** It is being made, asked about or settled. Each begins only when none of them is under way. */
+  isBusy: boolean;
+  /** The network has told its final outcome, which is being applied. */
+  hasOutcome: boolean;
+}
+
+/** Why a person can't settle a call now. */
+export type NotSettled =
+  /** It has its outcome, or never was. */
+  | { readonly because: 'not_open' }
+  | { readonly because: 'busy' }
+  /** It may have been sent, and may still be under way for so long. */
+  | { readonly because: 'under_way'; readonly ms: number }
+  /** Nothing went wrong: the network has it, or is asked about it next. */
+  | { readonly because: 'goes_on' };
+
+/** Something that is done about a call: it is made, or asked about. */
+interface Step {
+  take(): Promise<NetworkOutcome>;
+  answered(outcome: NetworkOutcome): void;
+  failed(error: unknown): void;
+}
+
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #sender: Sender;
-  /** The calls under way, with the last error of each. One that is given again is ignored. */
-  readonly #underWay = new Map<string, string | null>();
+  /** The calls under way. One that is given again is ignored. */
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #sent = new CallTurns(sentAtOnceMax);
   readonly #asked = new CallTurns(askedAtOnceMax);
   #isStopped = false;
@@ -72,12 +104,34 @@ export class Runner {
 
   /** What went wrong when a call was last made or asked about; null when nothing did. */
   lastError(callId: string): string | null {
-    return this.#underWay.get(callId) ?? null;
+    return this.#underWay.get(callId)?.lastError ?? null;
   }
 
   /** Whether the network owes an outcome: not while a customer is on its page and it answers. */
   isOwed({ id, action }: Pick<NetworkCall, 'id' | 'action'>): boolean {
-    return action !== 'await_card_payment' || typeof this.#underWay.get(id) === 'string';
+    return action !== 'await_card_payment' || this.lastError(id) !== null;
+  }
+
+  /**
+   * Applies what a person found out about a call of which the network can't tell; null when that is
+   * done. Nobody makes the call or asks about it meanwhile. Rejects as `apply` does, and the call
+   * goes on then.
+   */
+  async settle(callId: string, outcome: NetworkOutcome, apply: Apply): Promise<NotSettled | null> {
+    const underWay = this.#underWay.get(callId);
+    if (underWay === undefined || !this.#options.isOpen(callId)) return { because: 'not_open' };
+    if (underWay.isBusy || underWay.hasOutcome) return { because: 'busy' };
+    const ms = this.#sender.underWayMs(underWay.call);
+    if (ms > 0) return { because: 'under_way', ms };
+    if (underWay.lastError === null) return { because: 'goes_on' };
+    underWay.isBusy = true;
+    try {
+      await apply(callId, outcome);
+      this.#forget(callId);
+      return null;
+    } finally {
+      underWay.isBusy = false;
+    }
   }
 
   /** Starts no more calls. Those under way are found again by `recover`. */
@@ -87,7 +141,7 @@ export class Runner {
 
   #take(call: NetworkCall): boolean {
     if (this.#isStopped || this.#underWay.has(call.id)) return false;
-    this.#underWay.set(call.id, null);
+    this.#underWay.set(call.id, { call, lastError: null, isBusy: false, hasOutcome: false });
     return true;
   }
 
@@ -99,8 +153,8 @@ export class Runner {
   #retry(callId: string, tries: number, error: unknown, action: (tries: number) => void): void {
     if (this.#isStopped) return;
     this.#options.onTrouble({ callId, error });
-    if (this.#underWay.has(callId))
-      this.#underWay.set(callId, error instanceof Error ? error.message : String(error));
+    const underWay = this.#underWay.get(callId);
+    if (underWay !== undefined) underWay.lastError = error instanceof Error ? error.message : String(error);
     this.#after(backOffMs(retry, tries), () => action(tries + 1));
   }
 
@@ -112,19 +166,33 @@ export class Runner {
   }
 
   /** Makes a call, or asks about it, when its turn has come, unless it is decided by then. */
-  #inTurn(turns: CallTurns, call: NetworkCall, action: () => Promise<void>): void {
-    const step = async () => {
+  #inTurn(turns: CallTurns, call: NetworkCall, step: Step): void {
+    const begin = async () => {
       if (this.#isStopped) return;
-      if (this.#options.isOpen(call.id)) await action();
-      else this.#forget(call.id);
+      const underWay = this.#underWay.get(call.id);
+      if (underWay === undefined || !this.#options.isOpen(call.id)) return this.#forget(call.id);
+      if (underWay.isBusy) return this.#after(retry.minMs, () => this.#inTurn(turns, call, step));
+      underWay.isBusy = true;
+      await step.take().then(
+        (outcome) => {
+          underWay.isBusy = false;
+          step.answered(outcome);
+        },
+        (error) => {
+          underWay.isBusy = false;
+          step.failed(error);
+        },
+      );
     };
     const host = this.#sender.hostOf(call);
-    if (host === undefined) void step();
-    else turns.take(host, call.org, step);
+    if (host === undefined) void begin();
+    else turns.take(host, call.org, begin);
   }
 
   #report(callId: string, outcome: NetworkOutcome, tries = 0): void {
     if (this.#isStopped) return;
+    const underWay = this.#underWay.get(callId);
+    if (underWay !== undefined && outcome.result !== 'accepted') underWay.hasOutcome = true;
     this.#options.apply(callId, outcome).then(
       () => void (outcome.result === 'accepted' || this.#forget(callId)),
       (error) => this.#retry(callId, tries, error, (next) => this.#report(callId, outcome, next)),
@@ -133,7 +201,10 @@ export class Runner {
 
   /** Reports what a network has answered, and asks again later when that is not the end. */
   #answered(call: NetworkCall, outcome: NetworkOutcome, times: number): void {
-    this.#underWay.set(call.id, null);
+    const underWay = this.#underWay.get(call.id);
+    const refusal = outcome.result === 'accepted' ? outcome.refusal : undefined;
+    if (underWay !== undefined)
+      underWay.lastError = refusal === undefined ? null : `the network refuses it for now (${refusal})`;
     if (times === 0 || outcome.result !== 'accepted') this.#report(call.id, outcome);
     if (outcome.result === 'accepted') this.#askLater(call, times);
   }
@@ -144,21 +215,19 @@ export class Runner {
   }
 
   #start(call: NetworkCall): void {
-    this.#inTurn(this.#sent, call, () =>
-      this.#sender.send(call).then(
-        (outcome) => this.#answered(call, outcome, 0),
-        (error) => this.#retry(call.id, 0, error, (tries) => this.#ask(call, tries)),
-      ),
-    );
+    this.#inTurn(this.#sent, call, {
+      take: () => this.#sender.send(call),
+      answered: (outcome) => this.#answered(call, outcome, 0),
+      failed: (error) => this.#retry(call.id, 0, error, (tries) => this.#ask(call, tries)),
+    });
   }
 
   /** Asks about an open call. `accepted`: how often the network said that it is under way. */
   #ask(call: NetworkCall, tries: number, accepted = 0): void {
-    this.#inTurn(this.#asked, call, () =>
-      this.#sender.askFirst(call).then(
-        (outcome) => this.#answered(call, outcome, accepted),
-        (error) => this.#retry(call.id, tries, error, (next) => this.#ask(call, next, accepted)),
-      ),
-    );
+    this.#inTurn(this.#asked, call, {
+      take: () => this.#sender.askFirst(call),
+      answered: (outcome) => this.#answered(call, outcome, accepted),
+      failed: (error) => this.#retry(call.id, tries, error, (next) => this.#ask(call, next, accepted)),
+    });
   }
 }

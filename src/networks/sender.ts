@@ -6,7 +6,7 @@
 
 import { modeOf } from '../contract/vocabulary.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
-import { backOffMs, type Timers } from '../core/scheduler.ts';
+import { backOffMs, type Scheduler, type Timers } from '../core/scheduler.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import { type Ownership, requireHeld } from '../journal/ownership.ts';
@@ -19,6 +19,7 @@ export interface SenderOptions {
   readonly ownership: Ownership;
   readonly networks: Networks;
   readonly timers: Timers;
+  readonly scheduler: Pick<Scheduler, 'elapsedMs'>;
   /** Milliseconds after which a call or a question has failed. Longer than either takes. */
   readonly timeoutMs: number;
 }
@@ -29,10 +30,15 @@ interface Unanswered {
   readonly again: number;
   /** `waits`: the network knows nothing. `over`: nor does it after a while. */
   doubt: 'unasked' | 'waits' | 'over';
+  /** When it was last sent, or when that became unknown, by `elapsedMs`. */
+  sinceMs: number;
 }
 
 /** The longest that a call waits until it is sent again, unless its network wants more. */
 const doubtMsMax = 3_600_000;
+
+/** How long a call may be under way at a network that does not say so. */
+const doubtMsOtherwise = 300_000;
 
 export class Sender {
   readonly #options: SenderOptions;
@@ -47,13 +53,27 @@ export class Sender {
     const { ownership } = this.#options;
     // Not within the time of the call: one that was given up may not be sent after all.
     if (this.#networkOf(call)?.doubtMs !== undefined) await ownership.confirm?.();
-    return this.#within(async () => {
-      if (this.#networkOf(call) === null) return noNetwork;
-      this.mayHaveSent(call.id);
-      const outcome = await send(this.#options.networks, call);
-      this.forget(call.id);
-      return outcome;
-    });
+    try {
+      return await this.#within(async () => {
+        if (this.#networkOf(call) === null) return noNetwork;
+        this.mayHaveSent(call.id);
+        const outcome = await send(this.#options.networks, call);
+        this.forget(call.id);
+        return outcome;
+      });
+    } catch (error) {
+      const sent = this.#unanswered.get(call.id);
+      if (sent !== undefined) sent.sinceMs = this.#options.scheduler.elapsedMs();
+      throw error;
+    }
+  }
+
+  /** For how long a call that is not being sent may still be under way; 0 when it is not. */
+  underWayMs(call: NetworkCall): number {
+    const sent = this.#unanswered.get(call.id);
+    if (sent === undefined) return 0;
+    const untilMs = sent.sinceMs + this.#doubtMsOf(call);
+    return Math.max(0, untilMs - this.#options.scheduler.elapsedMs());
   }
 
   /** Asks about a call, and sends it if it is unknown. Rejects while it may be on its way. */
@@ -84,7 +104,8 @@ export class Sender {
   /** Nobody knows whether a call was sent. */
   mayHaveSent(callId: string): void {
     const { again = -1 } = this.#unanswered.get(callId) ?? {};
-    this.#unanswered.set(callId, { again: again + 1, doubt: 'unasked' });
+    const sinceMs = this.#options.scheduler.elapsedMs();
+    this.#unanswered.set(callId, { again: again + 1, doubt: 'unasked', sinceMs });
   }
 
   forget(callId: string): void {
@@ -100,6 +121,14 @@ export class Sender {
     } catch {
       // Whoever makes the call hears why it can't be made.
       return undefined;
+    }
+  }
+
+  #doubtMsOf(call: NetworkCall): number {
+    try {
+      return this.#networkOf(call)?.doubtMs ?? doubtMsOtherwise;
+    } catch {
+      return doubtMsOtherwise;
     }
   }
 

@@ -112,9 +112,9 @@ export interface ListedEvent {
 }
 
 /** The command that applies the outcome of a call to a payment network. */
-export function outcomeCommand(call: string, outcome: NetworkOutcome) {
+export function outcomeCommand(call: string, outcome: NetworkOutcome, cause = causes.network) {
   const operation = 'apply_network_outcome';
-  const given = { operation, id: call, params: { call, outcome }, cause: causes.network } as const;
+  const given = { operation, id: call, params: { call, outcome }, cause } as const;
   return { kind: 'command', language: 'en', ...given } as const;
 }
 
@@ -145,6 +145,18 @@ export interface OpenCall {
   readonly record: NetworkCallRecord;
   /** What went wrong when it was last made or asked about; null when nothing did. */
   readonly lastError: string | null;
+}
+
+/**
+ * An operator settles a call of which its network can't tell. The shard's thread knows whether the
+ * call is in other hands at this moment. The answer is `NotSettled | null`.
+ */
+export interface SettleCallRequest {
+  readonly kind: 'settle_network_call';
+  /** The call. */
+  readonly id: string;
+  readonly outcome: NetworkOutcome;
+  readonly cause: Cause;
 }
 
 /**
@@ -218,7 +230,7 @@ export type ToShard =
 export type ToShardThread = ToShard | NetworksMessage;
 export interface NetworksMessage {
   readonly correlation: number;
-  readonly request: CallbackRequest | OpenCallsRequest | StartPageRequest;
+  readonly request: CallbackRequest | OpenCallsRequest | SettleCallRequest | StartPageRequest;
 }
 export type FromShard =
   | ArrayBuffer

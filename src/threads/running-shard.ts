@@ -5,7 +5,9 @@
 
 import type { Timers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
+import type { Cause } from '../domain/cause.ts';
 import { type NetworkCall, networkCallOf } from '../domain/network-call.ts';
+import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { LogEnd } from '../journal/journal.ts';
 import { requireHeld } from '../journal/ownership.ts';
@@ -13,7 +15,7 @@ import { type CallbackOptions, takeCallback } from '../networks/callbacks.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
 import { startPage } from '../networks/page-starts.ts';
 import { postTimeoutMs } from '../networks/post.ts';
-import { Runner, type RunnerOptions } from '../networks/runner.ts';
+import { type NotSettled, Runner, type RunnerOptions } from '../networks/runner.ts';
 import type { Availability, ShardAccount } from '../shard/account.ts';
 import type { Peer } from '../shard/commit-batch.ts';
 import { directoryRevisionKey, writeRevision } from '../shard/metadata.ts';
@@ -25,6 +27,7 @@ import {
   type OpenCall,
   type OpenCallsRequest,
   outcomeCommand,
+  type SettleCallRequest,
   type ToShardThread,
 } from '../shard/protocol.ts';
 import { openNetworkCalls } from '../shard/recover.ts';
@@ -61,6 +64,7 @@ export interface RunningShardOptions extends Omit<ShardOptions, 'availability' |
 const aboutNetworks: ReadonlySet<string> = new Set<NetworksMessage['request']['kind']>([
   'network_callback',
   'open_network_calls',
+  'settle_network_call',
   'start_page',
 ]);
 
@@ -94,15 +98,12 @@ export class RunningShard {
       ownership: options.journal.ownership,
       networks,
       timers,
+      scheduler: options.scheduler,
       timeoutMs: networkTimeoutMs,
       onTrouble: onNetworkTrouble,
       randomBelow: (limit) => this.shard.state.ids.randomBelow(limit),
       isOpen: (call) => this.shard.state.openCalls.get(call) !== undefined,
-      apply: async (call, outcome) => {
-        const answer = await this.shard.ask(outcomeCommand(call, outcome));
-        // The final outcome of a call that is no longer open was applied before.
-        if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
-      },
+      apply: (call, outcome) => this.#applyOutcome(call, outcome),
     });
     const availability: Availability = (org, mode) => networks.available(org, mode);
     const callNetwork = (record: NetworkCallRecord) => {
@@ -160,13 +161,21 @@ export class RunningShard {
     }
   }
 
-  #answerOf(request: NetworksMessage['request']): object | Promise<object> {
+  async #applyOutcome(call: string, outcome: NetworkOutcome, cause?: Cause): Promise<void> {
+    const answer = await this.shard.ask(outcomeCommand(call, outcome, cause));
+    // The final outcome of a call that is no longer open was applied before.
+    if (!answer.ok && answer.code !== 'resource_missing') throw new Error(answer.message);
+  }
+
+  #answerOf(request: NetworksMessage['request']): object | null | Promise<object | null> {
     const { networks, settings } = this.#options;
     const ask = (asked: InternalRequest) => this.shard.ask(asked);
     const knows = (org: string) => this.shard.state.scopes.knows(org);
     switch (request.kind) {
       case 'open_network_calls':
         return this.#openCalls(request);
+      case 'settle_network_call':
+        return this.#settle(request);
       case 'start_page':
         return startPage(request, { networks, ask, baseUrl: settings.baseUrl });
       case 'network_callback':
@@ -188,6 +197,14 @@ export class RunningShard {
     const taken = await takeCallback(request, options);
     this.#options.onCallback(request, taken.outcome);
     return taken;
+  }
+
+  #settle({ id, outcome, cause }: SettleCallRequest): Promise<NotSettled | null> {
+    return this.#runner.settle(id, outcome, async () => {
+      await this.#applyOutcome(id, outcome, cause);
+      const isOpen = this.shard.state.openCalls.get(id) !== undefined;
+      if (isOpen) throw new Error('a record that the outcome needs is damaged');
+    });
   }
 
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {

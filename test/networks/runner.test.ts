@@ -69,6 +69,7 @@ function setUp(
       applied.push([id, outcome]);
     },
     timers,
+    scheduler: { elapsedMs: timers.clock.now },
     timeoutMs: 10_000,
     randomBelow: () => draws.shift() ?? 1_000,
     onTrouble: ({ error }) => troubles.push((error as Error).message),

@@ -95,6 +95,9 @@ export const auditMessages = texts({
   'network.remove': `{who} disconnected a payment network: {object}
     {who} a déconnecté un réseau de paiement : {object}
     فصل {who} شبكة دفع: {object}`,
+  'network.settle': `{who} settled what a payment network could not tell the outcome of: {object}
+    {who} a réglé ce dont un réseau de paiement ne savait pas l’issue : {object}
+    حسم {who} ما لم تعرف شبكة الدفع نتيجته: {object}`,
   'org.create': `{who} made the organization {object}
     {who} a créé l’organisation {object}
     أنشأ {who} المؤسسة {object}`,

@@ -127,7 +127,7 @@ class CmiCalls {
     const operation = { type: 'Credit', centimes: call.amount, transaction: call.id } as const;
     const { isDone, fault } = await this.#ask(operation, chargeOf(call));
     if (isDone) return { result: 'done' };
-    if (refusedForNow.has(fault)) return { result: 'accepted' };
+    if (refusedForNow.has(fault)) return { result: 'accepted', refusal: fault };
     if (gatewayErrors.test(fault)) throw new Error(`the network had an error (${fault})`);
     return { result: 'failed', reason: fault };
   }

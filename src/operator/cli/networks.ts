@@ -51,6 +51,10 @@ export function addNetworkCommands(program: Command, context: CliContext): void 
   addCommand(network, 'calls', 'list the calls to payment networks that have no final outcome yet').action(
     () => run('network.waiting', {}, calls),
   );
+  addCommand(network, 'settle <CALL>', "end a call of which its network can't tell how it ended")
+    .addOption(choiceOption('--as <outcome>', 'how it ended: look at the network first', ['done', 'failed']))
+    .requiredOption('--reason <text>', 'how you know, for the audit record')
+    .action((call, { as, reason }) => run('network.settle', { call, as, reason }, settledInWords));
 }
 
 interface CheckOptions {
@@ -160,8 +164,35 @@ const calls = tableOf<RowOf<'network.waiting'>>(
     'action',
     ['state', ({ accepted }) => (accepted ? 'accepted' : 'sent')],
     ['payment', 'payment_intent'],
+    'charge',
     'since',
     'last_error',
   ],
   listedMax,
 );
+
+/** What follows from a call of this kind that was settled; null: nothing here. */
+const consequences: Readonly<
+  Record<ResultOf<'network.settle'>['action'], Record<'done' | 'failed', string | null>>
+> = {
+  open_card_page: { done: 'its customer can pay', failed: 'its customer can choose again how to pay' },
+  issue_cash_code: {
+    done: 'its customer can pay with the code',
+    failed: 'its customer can choose again how to pay',
+  },
+  cancel_cash_code: { done: null, failed: null },
+  authorize_card: { done: 'the payment has succeeded', failed: 'the attempt has failed' },
+  await_card_payment: { done: null, failed: 'the network is not asked about its page any more' },
+  capture_charge: { done: null, failed: 'a review was opened, because the money was not taken' },
+  release_charge: { done: null, failed: null },
+  refund_charge: {
+    done: 'the refund has succeeded',
+    failed: 'the refund has failed, and its amount can be refunded again',
+  },
+};
+
+function settledInWords({ call, action, as, payment_intent, refund }: ResultOf<'network.settle'>): string {
+  const follows = consequences[action][as] ?? 'nothing else changes';
+  const about = refund === null ? payment_intent : `${refund} of ${payment_intent}`;
+  return `Settled ${call} (${action}, ${about}) as ${as}: ${follows}.`;
+}

@@ -12,16 +12,20 @@ import {
 import { withConnector, withoutConnector } from '../../directory/network-credentials.ts';
 import type { Organization } from '../../directory/organization.ts';
 import { methodOfCall } from '../../domain/network-call.ts';
+import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
 import { settingFaults } from '../../networks/connector-settings.ts';
 import { type ConnectorName, connectorNames, ownerOfSetting } from '../../networks/connectors.ts';
+import type { NotSettled } from '../../networks/runner.ts';
 import type { OpenCall } from '../../shard/protocol.ts';
 import { defineCommand, modeSchema } from './command.ts';
 import { OperatorFailure } from './failures.ts';
 import { isoTime } from './present.ts';
 import type { OperatorServices } from './services.ts';
+import { findRecord, refuseOther } from './shard-records.ts';
 
 const org = Type.String();
 const network = Type.Enum(connectorNames);
+const settlingReason = Type.String({ pattern: '\\S', maxLength: 200 });
 const methods = Type.Optional(Type.Array(Type.Enum([...paymentMethodTypes]), { minItems: 1 }));
 const values = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 4096 }));
 
@@ -54,7 +58,47 @@ export const networkCommands = {
       (await services.openNetworkCalls(null, listedMax)).map((call) => presentCall(call, services)),
     { audited: false },
   ),
+  'network.settle': defineCommand(
+    { call: Type.String(), as: Type.Enum(['done', 'failed']), reason: settlingReason },
+    ({ call, as }, services) => settleCall(services, call, as),
+  ),
 };
+
+const outcomes = {
+  done: { result: 'done' },
+  failed: { result: 'failed', reason: 'settled_by_operator' },
+} as const satisfies Record<string, NetworkOutcome>;
+
+/** A person has found out how a call ended of which its network can't tell. */
+async function settleCall(services: OperatorServices, id: string, as: keyof typeof outcomes) {
+  refuseOther(id, 'network_call');
+  const record = await findRecord(services, id, 'network_call');
+  if (record === null) throw new OperatorFailure('refused', whyNotSettled(id, { because: 'not_open' }));
+  if (record.action === 'await_card_payment' && as === 'done')
+    throw new OperatorFailure(
+      'refused',
+      `${id} asks whether a customer has paid, which the network's report or its statement tells: see "payments reconcile"`,
+    );
+  const refusal = await services.settleNetworkCall(id, outcomes[as], services.author);
+  if (refusal !== null) throw new OperatorFailure('refused', whyNotSettled(id, refusal));
+  const { action, payment_intent, charge, refund } = record;
+  const about = { action, payment_intent, charge, refund, mode: modeOf(record.livemode) };
+  // The audit record names what the call was about: the call itself is gone.
+  return { id: refund ?? payment_intent, call: id, organization: record.org, ...about, as };
+}
+
+function whyNotSettled(id: string, refusal: NotSettled): string {
+  switch (refusal.because) {
+    case 'not_open':
+      return `${id} is not open: it has its outcome, or never was ("payments history ${id}" tells)`;
+    case 'busy':
+      return `${id} is just being sent, asked about or settled: look at "payments network calls", then try again`;
+    case 'under_way':
+      return `${id} may have been sent, and still be under way to the network: look there again in ${Math.ceil(refusal.ms / 1000)} seconds, and settle it then`;
+    case 'goes_on':
+      return `${id} goes on by itself: nothing went wrong when it was last sent or asked about`;
+  }
+}
 
 export interface NewConnector {
   readonly org: string;
@@ -148,6 +192,9 @@ function presentCall({ record, lastError }: OpenCall, { directory }: OperatorSer
     network,
     action: record.action,
     payment_intent: record.payment_intent,
+    // What the network knows the payment by, if it is by card.
+    charge: record.charge,
+    refund: record.refund,
     // The network has taken the order, and has not said yet how it ended.
     accepted: record.accepted,
     since: isoTime(record.created * 1000),

@@ -8,7 +8,9 @@ import type { Clock } from '../../core/clock.ts';
 import type { SecretBox } from '../../crypto/secret-box.ts';
 import type { Directory } from '../../directory/directory.ts';
 import type { Cause } from '../../domain/cause.ts';
+import type { NetworkOutcome } from '../../domain/network-outcomes.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
+import type { NotSettled } from '../../networks/runner.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { InternalRequest, OpenCall } from '../../shard/protocol.ts';
 import type { Compacted } from '../results/folder-results.ts';
@@ -32,6 +34,8 @@ export interface OperatorServices {
   checkNetwork(org: string, mode: Mode, method: PaymentMethodType): Promise<void>;
   /** Calls to networks without a final outcome, at most `limit` of each shard; null: of all. */
   openNetworkCalls(org: string | null, limit: number): Promise<OpenCall[]>;
+  /** Settles a call of which its network can't tell; null when that is done. */
+  settleNetworkCall(id: string, outcome: NetworkOutcome, cause: Cause): Promise<NotSettled | null>;
   /** The secret with which `listen` signs the forwarded events of an organization. */
   listenSecret(org: string): Promise<string>;
   /** The metrics of all threads: in the Prometheus text format, and for programs. */

@@ -99,6 +99,7 @@ export function createService(options: Partial<CheckoutPagesOptions> & { readonl
       if (!answer.ok) throw new Error(answer.message);
     },
     timers,
+    scheduler: { elapsedMs: timers.clock.now },
     timeoutMs: 10_000,
     randomBelow: () => 1_000,
     onTrouble: ({ error }) => void log.push(String(error)),

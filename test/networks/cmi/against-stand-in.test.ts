@@ -82,7 +82,7 @@ test('a payment from its form to its refund', async () => {
   const refund = call({ ...about, action: 'refund_charge', id: 'op_2', amount: 10_000 });
   assert.equal(await network.lookup(refund), 'unknown');
   gateway.ledger.settled = false;
-  assert.deepEqual(await network.refund(refund), { result: 'accepted' });
+  assert.deepEqual(await network.refund(refund), { result: 'accepted', refusal: 'CORE-2508' });
   assert.equal(await network.lookup(refund), 'unknown');
   gateway.ledger.settled = true;
   assert.deepEqual(await network.refund(refund), { result: 'done' });
@@ -97,7 +97,7 @@ test('a refund that was refused for days, because the payment was not settled, i
   const refund = call({ ...about, action: 'refund_charge', id: 'op_4', amount: 5_000 });
   gateway.ledger.settled = false;
   for (let tries = 0; tries < 300; tries++)
-    assert.deepEqual(await network.refund(refund), { result: 'accepted' });
+    assert.deepEqual(await network.refund(refund), { result: 'accepted', refusal: 'CORE-2508' });
   gateway.ledger.settled = true;
   assert(order.transactions.length > 300);
   assert.equal(await network.lookup(refund), 'unknown');

@@ -197,7 +197,7 @@ test('a refund is made, refused, refused for now, or nobody knows', async () => 
   assert.deepEqual(await refund(refusal('CORE-2503')), { result: 'failed', reason: 'CORE-2503' });
   assert.deepEqual(await refund(response('05', {})), { result: 'failed', reason: '05' });
   // Not settled yet: it is sent again later.
-  assert.deepEqual(await refund(refusal('CORE-2508')), { result: 'accepted' });
+  assert.deepEqual(await refund(refusal('CORE-2508')), { result: 'accepted', refusal: 'CORE-2508' });
   for (const fault of ['CORE-2700', '91', '96']) await assert.rejects(refund(refusal(fault)), /had an error/);
   await assert.rejects(refund(response('99', {})), /had an error \(99\)/);
   for (const [fields, fault] of [

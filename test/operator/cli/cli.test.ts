@@ -159,7 +159,7 @@ describe('org', () => {
     } as const;
     fixture.openCalls.push({ record: { ...record, livemode: true }, lastError: 'connection\nrefused' });
     const { out } = await run('network', 'calls');
-    assert.match(out, /live +http +issue_cash_code +sent +pi_\w+ +\S+ +connection.refused$/m);
+    assert.match(out, /live +http +issue_cash_code +sent +pi_\w+ +ch_\w+ +\S+ +connection.refused$/m);
     const removed = await run('network', 'remove', id, ...network);
     assert.match(removed.out, /^live +cash +none +1$[\s\S]*While there is none, they wait/m);
     fixture.openCalls.pop();

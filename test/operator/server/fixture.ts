@@ -9,6 +9,7 @@ import { Directory } from '../../../src/directory/directory.ts';
 import { createDirectory } from '../../../src/directory/directory-store.ts';
 import { indexNameOf, indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { ReviewRecord } from '../../../src/domain/record.ts';
+import type { NotSettled } from '../../../src/networks/runner.ts';
 import { Audit } from '../../../src/operator/audit/audit.ts';
 import { openOperatorServer } from '../../../src/operator/socket/server.ts';
 import type { OperatorCommand } from '../../../src/operator/use-cases/command.ts';
@@ -32,6 +33,8 @@ export interface Fixture {
   readonly reviews: Map<string, ReviewRecord>;
   /** The calls to payment networks that wait. */
   readonly openCalls: OpenCall[];
+  /** Why the next calls that are to be settled are not. */
+  readonly notSettled: NotSettled[];
   /** Faults of the server's that it reported. */
   readonly failures: { command: string; error: unknown }[];
   close(): Promise<void>;
@@ -100,6 +103,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
   const directory = new Directory({ folder, part, now: clock.now });
   const reviews = new Map<string, ReviewRecord>();
   const openCalls: OpenCall[] = [];
+  const notSettled: NotSettled[] = [];
   const failures: Fixture['failures'] = [];
   const services: Omit<OperatorServices, 'author' | 'language'> = {
     baseUrl: 'https://pay.example.ma',
@@ -110,6 +114,14 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
     networkAddressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
     checkNetwork: async () => {},
     openNetworkCalls: async () => openCalls,
+    settleNetworkCall: async (id) => {
+      if (notSettled.length > 0) return notSettled.shift()!;
+      openCalls.splice(
+        openCalls.findIndex(({ record }) => record.id === id),
+        1,
+      );
+      return null;
+    },
     requestLogs: async () => null,
     listenSecret: async () => 'svc_whsec_fixture',
     metrics: async () => ({ text: '# TYPE up gauge\nup 1\n', metrics: [upMetric] }),
@@ -124,6 +136,8 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
           .filter((review) => indexRowsOf(review).some((row) => indexNameOf(row) === request.index));
         return { body: JSON.stringify(listed.slice(0, request.limit)) };
       }
+      const open = openCalls.find(({ record }) => 'id' in request && record.id === request.id);
+      if (open !== undefined) return { body: JSON.stringify(open.record) };
       const review = 'id' in request ? reviews.get(request.id) : undefined;
       if (review === undefined) throw new OperatorFailure('refused', 'there is nothing with this id');
       if (request.kind !== 'command') return { body: JSON.stringify(review) };
@@ -156,6 +170,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
     directory,
     reviews,
     openCalls,
+    notSettled,
     failures,
     async close() {
       await server.close();
