@@ -132,9 +132,9 @@ export const errorAdvice: Record<ErrorCode, Texts> = {
     ar: 'أرسل ترويسة `Idempotency-Key` من عندك، مثل UUID: قيمة جديدة لكل دفع أو استرداد، والقيمة نفسها عند كل إعادة محاولة.',
   },
   invalid_request: {
-    en: 'Read the message: it says what is wrong. Sending the same request again gives the same answer.',
-    fr: 'Lisez le message : il dit ce qui ne va pas. La même requête donnera la même réponse.',
-    ar: 'اقرأ الرسالة: فهي تبيّن الخطأ. إعادة إرسال الطلب نفسه تعطي الجواب نفسه.',
+    en: 'Read the message: it says what is wrong. Correct the request, or first change the state that the message names, and then send it with a new idempotency key. Only a request that took too long to arrive can be sent again as it is.',
+    fr: 'Lisez le message : il dit ce qui ne va pas. Corrigez la requête, ou changez d’abord l’état que nomme le message, puis envoyez-la avec une nouvelle clé d’idempotence. Seule une requête arrivée trop lentement peut être renvoyée telle quelle.',
+    ar: 'اقرأ الرسالة: فهي تبيّن الخطأ. صحّح الطلب، أو غيّر أولًا الحالة التي تذكرها الرسالة، ثم أرسله بمفتاح جديد لعدم التكرار. ولا يُعاد إرسال الطلب كما هو إلا إذا استغرق وصوله وقتًا طويلًا.',
   },
   api_key_missing: {
     en: 'Send your secret key, as `Authorization: Bearer` or as the user name of HTTP Basic.',
