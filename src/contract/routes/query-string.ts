@@ -25,7 +25,7 @@ export function parseQuery(route: Route, query: string): ParsedQuery {
     }
     if (name === null || value === null) {
       invalid ??= refuse('parameter_invalid', {
-        param: paramPath([name ?? pair], 'query'),
+        param: paramPath([name ?? pair.replace(/=.*$/s, '')], 'query'),
         message: 'parameter_invalid.encoding',
       });
     } else if (Object.hasOwn(params, name)) {

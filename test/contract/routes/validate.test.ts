@@ -348,7 +348,7 @@ const queries: readonly (readonly [query: string, params: Params | readonly [Mes
   ['limit=%zz', ['parameter_invalid.encoding', 'limit']],
   ['limit=%E9', ['parameter_invalid.encoding', 'limit']],
   ['starting_after=%ED%A0%80', ['parameter_invalid.encoding', 'starting_after']],
-  ['%zz=1', ['parameter_invalid.encoding', '%zz=1']],
+  ['%zz=1', ['parameter_invalid.encoding', '%zz']],
   ['code=1', ['parameter_unknown', 'code']],
   ['refusal=1', ['parameter_unknown', 'refusal']],
   ['__proto__=1', ['parameter_unknown', '__proto__']],
