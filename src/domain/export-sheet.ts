@@ -147,11 +147,12 @@ function paymentCells(view: View, intent: PaymentIntentRecord, sheet: Sheet): Ce
 }
 
 /**
- * The card, or the code for cash with its digits apart, so that no program takes it for a number.
+ * The card, or the code for cash with hyphens, so that no program takes it for a number: between
+ * spaces a French Excel does.
  */
 function paidWith({ card, cash_number }: ChargeRecord): string | null {
   if (card !== null) return `${card.brand} ${card.last4}`;
-  return cash_number === null ? null : cash_number.replace(/(\d{4})(?=\d)/g, '$1 ');
+  return cash_number === null ? null : cash_number.replace(/(\d{4})(?=\d)/g, '$1-');
 }
 
 function failureWord({ failure_code, decline_code }: ChargeRecord, { words }: Sheet): string | null {

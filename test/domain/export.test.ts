@@ -152,7 +152,7 @@ test('an export for people names the customer as well as it can, the code for ca
   const canceled = scenes.canceled(stage);
   const lines = textOf(stage, 'export_charges', { sheet: sheetWith(',') }).split('\r\n');
   const ofCharge = (id: string) => lines.find((line) => line.split(',')[2] === id)!.split(',');
-  assert.equal(ofCharge(cash.charge)[4], number.match(/.{1,4}/g)!.join(' '));
+  assert.equal(ofCharge(cash.charge)[4], number.match(/.{1,4}/g)!.join('-'));
   assert.deepEqual(
     [cash, declined, canceled].map(({ charge }) => ofCharge(charge).at(-1)),
     ['', 'lost_card', stage.get('charge', canceled.charge).failure_code],

@@ -129,5 +129,5 @@ function cellsOf(turn: Turn, record: Exported, { words, separator }: Sheet): Rec
 
 function paidWith({ card, cash_number: number }: RecordOf<'charge'>): string | null {
   if (card !== null) return `${card.brand} ${card.last4}`;
-  return number && `${number.slice(0, 4)} ${number.slice(4, 8)} ${number.slice(8)}`;
+  return number && `${number.slice(0, 4)}-${number.slice(4, 8)}-${number.slice(8)}`;
 }
