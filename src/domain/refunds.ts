@@ -77,7 +77,8 @@ export function paidCharge(
   if ('refusal' in found) return found;
   const intent = found.record;
   if (intent.status !== 'succeeded') {
-    return { refusal: refuse('payment_intent_unexpected_state', { values: { status: intent.status } }) };
+    const refusal = { param: 'payment_intent', values: { status: intent.status } };
+    return { refusal: refuse('payment_intent_unexpected_state', refusal) };
   }
   const charge = defined(intent.latest_charge, 'a payment intent that succeeded has a charge');
   return refundableCharge(view, caller, charge, 'payment_intent');

@@ -171,7 +171,7 @@ export function createRefund(turn: Turn, params: Params): Expected {
   if (named === 'payment_intent') {
     const intent = own(turn, 'payment_intent', params.payment_intent);
     if (intent === null) return refuse('resource_missing', named);
-    if (intent.status !== 'succeeded') return refuse('payment_intent_unexpected_state');
+    if (intent.status !== 'succeeded') return refuse('payment_intent_unexpected_state', named);
     id = intent.latest_charge;
   }
   const charge = own(turn, 'charge', id as string);
