@@ -21,10 +21,14 @@ export interface CallbackOptions {
   readonly onVisitFailed: OnVisitFailed;
 }
 
+/** In the form that the contract with integrators gives refusals. */
 const noOrganization: Reply = {
   status: 404,
-  contentType: 'text/plain; charset=utf-8',
-  body: 'there is no such organization\n',
+  contentType: 'application/json',
+  body: JSON.stringify({
+    error: 'unknown_organization',
+    message: 'there is no such organization: give the money back',
+  }),
 };
 /**
  * The report can't be verified now. It may be about money that was taken while the network was

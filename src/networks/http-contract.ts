@@ -157,7 +157,15 @@ export const ReportAnswer = Type.Object({
 
 /** The body of an answer to a report that is not 200. */
 export const ReportRefused = Type.Object({
-  error: Type.Enum(['invalid', 'not_genuine', 'unknown_code', 'unknown_charge', 'too_many', 'try_again']),
+  error: Type.Enum([
+    'invalid',
+    'not_genuine',
+    'unknown_organization',
+    'unknown_code',
+    'unknown_charge',
+    'too_many',
+    'try_again',
+  ]),
   message: Type.String(),
 });
 
