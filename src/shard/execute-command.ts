@@ -4,7 +4,7 @@
 
 import { isStored, statusOf, unavailable } from '../contract/errors/table.ts';
 import { storedResponseBytesMax } from '../contract/limits.ts';
-import { assert, defined } from '../core/assert.ts';
+import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
 import { type Cause, causes } from '../domain/cause.ts';
 import type { AnyCommand, CommandParams, Done } from '../domain/command.ts';
@@ -65,7 +65,7 @@ export function executeCommand<O extends AnyCommand>(
   const decision = decideCommand(state, command, batch);
   const { outcome } = decision;
   if ('checksAddress' in outcome) {
-    checkAddress(state, command, defined(waiter, 'somebody asked for the address'), outcome.checksAddress);
+    checkAddress(state, command, waiter, outcome.checksAddress);
     return outcome;
   }
   apply(state, batch, command.scope, decision);
@@ -147,7 +147,7 @@ function apply(
 function checkAddress<O extends AnyCommand>(
   state: ShardState,
   command: IssuedCommand<O>,
-  waiter: Waiter,
+  waiter: Waiter | null,
   url: string,
 ): void {
   const { scope, request } = command;
@@ -157,7 +157,7 @@ function checkAddress<O extends AnyCommand>(
     scope.endpoints.isBusy = false;
     state.keys.clearRunning(request);
     if (allowed !== null) executeCommand(state, batch, { ...command, addressAllowed: allowed }, waiter);
-    else answer(batch, state.settings, waiter, { refusal: addressUnresolved });
+    else if (waiter !== null) answer(batch, state.settings, waiter, { refusal: addressUnresolved });
   });
 }
 
