@@ -10,6 +10,7 @@ import type { InternalOperation } from '../domain/command.ts';
 import { cashIndex } from '../domain/indexes.ts';
 import type { StoredRecord } from '../domain/record.ts';
 import type { CallbackRequest, InternalAnswer, InternalRequest } from '../shard/protocol.ts';
+import type { ReportRefused } from './http-contract.ts';
 import type { Networks, Received, Reply, Report, TakenCallback } from './network.ts';
 
 export interface CallbackOptions {
@@ -28,7 +29,7 @@ const noOrganization: Reply = {
   body: JSON.stringify({
     error: 'unknown_organization',
     message: 'there is no such organization: give the money back',
-  }),
+  } satisfies ReportRefused),
 };
 /**
  * The report can't be verified now. It may be about money that was taken while the network was

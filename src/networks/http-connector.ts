@@ -13,7 +13,7 @@ import { signatureFault, signatureHeader, signatureHeaderName } from '../crypto/
 import type { NetworkCall } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { CardDetails } from '../domain/record.ts';
-import type { PaidCard } from './http-contract.ts';
+import type { PaidCard, ReportRefused } from './http-contract.ts';
 import {
   answerBytesMax,
   type Operation,
@@ -239,7 +239,8 @@ function cardOf(card: Static<typeof PaidCard>['card']): CardDetails | null {
   return { brand, last4, exp_month, exp_year };
 }
 
-type Refusal = 'invalid' | 'not_genuine' | 'unknown_code' | 'unknown_charge' | 'too_many' | 'try_again';
+/** No connector is asked about an organization that is not there. */
+type Refusal = Exclude<ReportRefused['error'], 'unknown_organization'>;
 
 const statuses: Readonly<Record<Refusal, number>> = {
   invalid: 400,
@@ -251,7 +252,7 @@ const statuses: Readonly<Record<Refusal, number>> = {
 };
 
 function refuse(error: Refusal, message: string): Reply {
-  return jsonReply(statuses[error], { error, message });
+  return jsonReply(statuses[error], { error, message } satisfies ReportRefused);
 }
 
 function jsonReply(status: number, body: object): Reply {

@@ -168,6 +168,7 @@ export const ReportRefused = Type.Object({
   ]),
   message: Type.String(),
 });
+export type ReportRefused = Static<typeof ReportRefused>;
 
 /** The checks, compiled when the first message comes: few services have an integrator. */
 export const operationAnswerCheck = lazily(() => Compile(OperationAnswer));
