@@ -72,7 +72,8 @@ export class Sender {
   underWayMs(call: NetworkCall): number {
     const sent = this.#unanswered.get(call.id);
     if (sent === undefined) return 0;
-    const untilMs = sent.sinceMs + this.#doubtMsOf(call);
+    const doubtMs = this.#usableNetworkOf(call)?.doubtMs ?? doubtMsOtherwise;
+    const untilMs = sent.sinceMs + doubtMs;
     return Math.max(0, untilMs - this.#options.scheduler.elapsedMs());
   }
 
@@ -116,19 +117,15 @@ export class Sender {
   hostOf(call: NetworkCall): string | undefined {
     // A page is opened by the customer's browser: who waits for it waits for no other call.
     if (call.action === 'open_card_page') return undefined;
-    try {
-      return this.#networkOf(call)?.host;
-    } catch {
-      // Whoever makes the call hears why it can't be made.
-      return undefined;
-    }
+    return this.#usableNetworkOf(call)?.host;
   }
 
-  #doubtMsOf(call: NetworkCall): number {
+  /** Null also where its network can't be used: whoever makes the call hears why. */
+  #usableNetworkOf(call: NetworkCall): CardNetwork | CashNetwork | null {
     try {
-      return this.#networkOf(call)?.doubtMs ?? doubtMsOtherwise;
+      return this.#networkOf(call);
     } catch {
-      return doubtMsOtherwise;
+      return null;
     }
   }
 

@@ -102,7 +102,7 @@ export class RunningShard {
       timeoutMs: networkTimeoutMs,
       onTrouble: onNetworkTrouble,
       randomBelow: (limit) => this.shard.state.ids.randomBelow(limit),
-      isOpen: (call) => this.shard.state.openCalls.get(call) !== undefined,
+      isOpen: (call) => this.#isOpen(call),
       apply: (call, outcome) => this.#applyOutcome(call, outcome),
     });
     const availability: Availability = (org, mode) => networks.available(org, mode);
@@ -161,6 +161,10 @@ export class RunningShard {
     }
   }
 
+  #isOpen(call: string): boolean {
+    return this.shard.state.openCalls.get(call) !== undefined;
+  }
+
   async #applyOutcome(call: string, outcome: NetworkOutcome, cause?: Cause): Promise<void> {
     const answer = await this.shard.ask(outcomeCommand(call, outcome, cause));
     // The final outcome of a call that is no longer open was applied before.
@@ -202,8 +206,7 @@ export class RunningShard {
   #settle({ id, outcome, cause }: SettleCallRequest): Promise<NotSettled | null> {
     return this.#runner.settle(id, outcome, async () => {
       await this.#applyOutcome(id, outcome, cause);
-      const isOpen = this.shard.state.openCalls.get(id) !== undefined;
-      if (isOpen) throw new Error('a record that the outcome needs is damaged');
+      if (this.#isOpen(id)) throw new Error('a record that the outcome needs is damaged');
     });
   }
 
