@@ -91,7 +91,7 @@ test('a refund that CMI has made is settled once, though two operators do it and
   assert.equal(json.amount_refunded, part);
 });
 
-test('two operators at once who have found different things: one of them settles it', async () => {
+test('two operators at once who have found that CMI has no such refund: one of them settles it', async () => {
   const paid = await shop.paid();
   const first = await stuckRefund(paid, 'cut_off');
   await settleSoon(first.call, 'done');
