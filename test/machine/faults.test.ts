@@ -172,13 +172,14 @@ test('a bit that flips on its way to the disk is told, and nothing else is shown
   const [near, far] = merchants as [Merchant, Merchant];
   startWork(service, merchants);
   await progress(service, merchants, 10);
-  while (!isDamaged(folder, 1)) {
+  for (;;) {
     // A bit in the middle of one write to the log. Not every one is of a batch: some are of a page's free room, or of a header.
     machine.faults({ on: 'write', place: 'shard-1/log', action: 'flip', argument: 2_048 * 8 + 3, count: 1 });
     const { acknowledged } = far;
     const isTold = /is damaged in segment|stays down/;
     await service.until(() => far.acknowledged > acknowledged || isTold.test(service.output()) || undefined);
     if (!isDamaged(folder, 1)) continue;
+    // The service writes on between two looks, so the last one comes after it is killed.
     await service.kill();
     if (isDamaged(folder, 1)) break;
     // The checkpoint has got what was damaged after it was read.
