@@ -21,6 +21,8 @@ export interface ClusterNode {
   readonly wanted_partitions: readonly number[];
   /** It is to run none, until it is started again. */
   readonly is_drained: boolean;
+  /** It is to stop for good once others run what it runs. */
+  readonly is_leaving: boolean;
   /** Entries that it does not have yet, of what others run; null at the node that serves. */
   readonly behind_entries: number | null;
 }
@@ -61,6 +63,16 @@ export interface ClusterStatus {
 /** What a node ran is run by others. */
 export interface DrainedNode {
   readonly node: string;
+  readonly partitions: readonly number[];
+  readonly milliseconds: number;
+}
+
+/** A node has stopped, and nothing tells of it any more. */
+export interface LeftNode {
+  readonly node: string;
+  /** It had stopped before, perhaps not in order. */
+  readonly was_gone: boolean;
+  /** Those that it ran. */
   readonly partitions: readonly number[];
   readonly milliseconds: number;
 }

@@ -34,6 +34,8 @@ export interface ReachableNode {
   readonly link: string;
   /** It is to be given none. */
   readonly drained: boolean;
+  /** It is to be given no partition, and goes on to take requests until it has stopped. */
+  readonly leaving: boolean;
   /** The partitions that operators want it to run. */
   readonly wanted: readonly number[];
   /** The entries that it lacks of the partition that it is furthest behind in. */

@@ -229,6 +229,12 @@ export async function existingDataFolder(path: string): Promise<DataFolder> {
   return openDataFolder(path, 0, lookAtDataFolder(path).shards);
 }
 
+/** What to do about a folder of something else. */
+const remedies = {
+  start: '. Choose an empty one with PAYMENTS_DATA_DIR',
+  command: ': name that with --data-dir, and a backup with --from',
+} as const;
+
 /** Null when there is none. Throws `DataFolderError`. */
 export function folderIdOf(path: string): string | null {
   return existsSync(path) ? (readFormat(path)?.id ?? null) : null;
@@ -285,8 +291,8 @@ export function emptyFolder(path: string): void {
 
 /** The active layout of a folder, for a look that changes nothing. Throws `DataFolderError`. */
 export function lookAtDataFolder(path: string): DataFolder {
-  const format = existsSync(path) ? readFormat(path) : null;
-  if (format === null) throw new DataFolderError(`${path} is not a data folder of this service`);
+  const format = existsSync(path) ? readFormat(path, 'command') : null;
+  if (format === null) throw new DataFolderError(`there is no data folder ${path}: name it with --data-dir`);
   return folderOf(path, format);
 }
 
@@ -342,7 +348,7 @@ function makeDataFolder(path: string): void {
   }
 }
 
-function readFormat(path: string): Format | null {
+function readFormat(path: string, what: keyof typeof remedies = 'start'): Format | null {
   const file = join(path, formatFile);
   if (!existsSync(file)) {
     refuseUnfinished(path);
@@ -350,7 +356,7 @@ function readFormat(path: string): Format | null {
     const foreign = lookInto(path, () => readdirSync(path).find(isForeign));
     if (foreign === undefined) return null;
     throw new DataFolderError(
-      `${path} has ${foreign} and no ${formatFile}: it is not a data folder of this service. Choose an empty one with PAYMENTS_DATA_DIR`,
+      `${path} has ${foreign} and no ${formatFile}: it is not a data folder of this service${remedies[what]}`,
     );
   }
   let format: Partial<Format> | null;

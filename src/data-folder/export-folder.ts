@@ -49,7 +49,7 @@ async function exportTo(to: string, folder: DataFolder, onProgress: ReportProgre
   const file = new LineFile(await open(unfinished, 'w', 0o600));
   try {
     await withDirectory(folder, async (directory) => {
-      await checkFolder({ folder, directory, acceptLoss: false, warn });
+      await checkFolder({ folder, directory, acceptLoss: false, isOffline: true, warn });
       await withShards(folder, [], (shards) => writeAll(file, folder, directory, shards, onProgress));
     });
     const counts = await file.end();

@@ -8,9 +8,10 @@ import type { Directory } from '../directory/directory.ts';
 import { ForeignPart } from '../disk/identity.ts';
 import { organizationsIn } from '../domain/indexes.ts';
 import { JournalDamaged } from '../journal/journal.ts';
+import { isMirror } from '../journal/open-journal.ts';
 import { type InspectedJournal, inspectJournal } from '../journal/stopped-journal.ts';
 import { directoryRevisionKey, readRevision } from '../shard/metadata.ts';
-import { type DataFolder, journalOf } from './data-folder.ts';
+import { type DataFolder, journalOf, shardDirsOf } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { type Ends, type NotedEnd, readEnds } from './sequence-notes.ts';
 
@@ -19,6 +20,8 @@ interface FolderCheck {
   readonly directory: Directory;
   /** Accept parts that are older than the rest. */
   readonly acceptLoss: boolean;
+  /** No service is started: a mirror was not brought up to date with PostgreSQL. */
+  readonly isOffline?: boolean;
   /** The shards whose files this process has checked before, while it stood by. */
   readonly checked?: ReadonlySet<number>;
   /** Called with each loss that is accepted. */
@@ -41,6 +44,9 @@ interface ShardFindings {
   readonly organizations: ReadonlySet<string>;
 }
 
+/** The directory of a mirror lacks what PostgreSQL has. Everything else was checked. */
+export class DirectoryBehind extends DataFolderError {}
+
 const namedMax = 5;
 
 interface CheckedFolder {
@@ -52,12 +58,18 @@ interface CheckedFolder {
 
 /** Rejects with `DataFolderError` when a part is misplaced, or older and that is not accepted. */
 export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
-  const { folder, directory, acceptLoss, warn } = check;
+  const { folder, directory, acceptLoss, isOffline = false, warn } = check;
   const accept = (loss: string) => {
     if (acceptLoss) return warn(`${loss}: this was accepted`);
     throw new DataFolderError(
       `${loss}: restore all of ${folder.path} from one backup, or give up what is missing with "payments serve --accept-loss", once`,
     );
+  };
+  // Only the node with the lease keeps its directory up to date.
+  const isKept = !isOffline || !shardDirsOf(folder).some(isMirror);
+  const acceptOfDirectory = (loss: string) => {
+    if (isKept) return accept(loss);
+    throw new DirectoryBehind(`${loss}: PostgreSQL has it, and the folder of the node that had the lease`);
   };
   let revision = 0;
   const organizations = new Set<string>();
@@ -73,7 +85,7 @@ export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
     for (const org of findings.organizations) organizations.add(org);
   }
   if (directory.revision < revision) {
-    accept(
+    acceptOfDirectory(
       `${folder.directory} is older than the rest of ${folder.path}: it ends at change ${directory.revision} and ${revision} was noted`,
     );
     await directory.store.skipTo(revision);
@@ -82,7 +94,7 @@ export async function checkFolder(check: FolderCheck): Promise<CheckedFolder> {
   if (organizations.size === 0) return { whole, ends };
   const named = [...organizations].slice(0, namedMax).join(', ');
   const more = organizations.size > namedMax ? ` and ${organizations.size - namedMax} more` : '';
-  accept(`${folder.directory} does not know ${named}${more}, of whom there are payments`);
+  acceptOfDirectory(`${folder.directory} does not know ${named}${more}, of whom there are payments`);
   await directory.restoreOrganizations(organizations);
   return { whole, ends };
 }

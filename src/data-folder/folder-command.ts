@@ -10,7 +10,7 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { Audit, putAsideWarning } from '../operator/audit/audit.ts';
 import { asker, callOperator, NoServer } from '../operator/socket/operator-client.ts';
 import { CommandFailure, OperatorFailure } from '../operator/use-cases/failures.ts';
-import { type DataFolder, existingDataFolder, folderIdOf } from './data-folder.ts';
+import { type DataFolder, existingDataFolder, lookAtDataFolder } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
 import { lockExistingDataFolder } from './folder-lock.ts';
 
@@ -39,7 +39,7 @@ export async function withClearErrors<T>(run: () => Promise<T>): Promise<T> {
 
 /** The lock shows on one machine that a service runs, the socket also between containers. */
 async function refuseRunning(dataDir: string): Promise<void> {
-  if (folderIdOf(dataDir) === null) throw new DataFolderError(`there is no data folder ${dataDir}`);
+  lookAtDataFolder(dataDir);
   const isRunning = await callOperator(dataDir, 'config', {}).then(
     () => true,
     (error) => !(error instanceof NoServer),

@@ -9,7 +9,7 @@ import { readStoppedJournal } from '../journal/stopped-journal.ts';
 import type { Finding, ReportProgress, Verification } from '../operator/results/folder-results.ts';
 import { type DataFolder, journalOf, openDirectory, shardNumbers } from './data-folder.ts';
 import { DataFolderError } from './data-folder-error.ts';
-import { checkFolder } from './folder-check.ts';
+import { checkFolder, DirectoryBehind } from './folder-check.ts';
 import { whileStopped, withClearErrors } from './folder-command.ts';
 import { type Subject, verifyShard } from './verify-shard.ts';
 
@@ -59,7 +59,10 @@ export async function verifyFolder(folder: DataFolder, onProgress: ReportProgres
   return { folder: folder.path, id: folder.id, shards: folder.shards, ...total, findings, unlisted };
 }
 
-/** Opens the directory, if it can be read; the parts of the folder must belong together. */
+/**
+ * Opens the directory, if it can be read; the parts of the folder must belong together. Null where
+ * it need not know every organization.
+ */
 async function verifyDirectory(
   folder: DataFolder,
   onFinding: (finding: Finding) => void,
@@ -69,8 +72,12 @@ async function verifyDirectory(
   let directory: Directory | null = null;
   try {
     directory = openDirectory(folder);
-    await checkFolder({ folder, directory, acceptLoss: false, warn: () => {} });
+    await checkFolder({ folder, directory, acceptLoss: false, isOffline: true, warn: () => {} });
   } catch (error) {
+    if (error instanceof DirectoryBehind) {
+      await directory?.closeStore();
+      return null;
+    }
     if (error instanceof JournalDamaged) wrong('directory.readable', error.message);
     else if (error instanceof DataFolderError) wrong('folder.parts', error.message);
     else throw error;

@@ -17,8 +17,14 @@ export class JournalFailure extends Error {
   /** The disk is full: the shard may be tried again, read-only until there is room. */
   readonly diskFull: boolean;
   readonly outcome: WriteOutcome;
-  constructor(message: string, options: { diskFull: boolean; outcome?: WriteOutcome; cause?: unknown }) {
+  /** Other machines have failed: it would have been no other on another node than this one. */
+  readonly isRemote: boolean;
+  constructor(
+    message: string,
+    options: { diskFull: boolean; outcome?: WriteOutcome; isRemote?: boolean; cause?: unknown },
+  ) {
     super(message, { cause: options.cause });
+    this.isRemote = options.isRemote ?? false;
     this.diskFull = options.diskFull;
     this.outcome = options.outcome ?? 'failed';
   }

@@ -10,7 +10,7 @@ import { sizedFor } from '../config/sizing.ts';
 import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
-import { checkFolder } from '../data-folder/folder-check.ts';
+import { checkFolder, DirectoryBehind } from '../data-folder/folder-check.ts';
 import { whileStopped, withClearErrors } from '../data-folder/folder-command.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
@@ -66,7 +66,10 @@ async function openOnce(config: Config, environment: Environment): Promise<strin
     withDirectory(folder, async (directory) => {
       const damage: string[] = [];
       const onDamage = (message: string) => void damage.push(message);
-      await checkFolder({ folder, directory, acceptLoss: false, warn: () => {}, onDamage });
+      const check = { folder, directory, acceptLoss: false, isOffline: true, warn: () => {}, onDamage };
+      await checkFolder(check).catch((error) => {
+        if (!(error instanceof DirectoryBehind)) throw error;
+      });
       if (damage.length > 0) throw new DataFolderError(damage.join('; '));
       if (directory.keyCheckValue !== null) await openSecretsKeys(config, environment, directory);
       return describeFolder(folder);

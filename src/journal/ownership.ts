@@ -25,7 +25,7 @@ export function requireHeld(ownership: Ownership): void {
   if (lostBy !== null) throw lostBy;
   throw new JournalFailure(
     `The owner of epoch ${ownership.epoch} has lost the partition: it says nothing more`,
-    { diskFull: false, outcome: 'unknown' },
+    { diskFull: false, outcome: 'unknown', isRemote: true },
   );
 }
 

@@ -101,7 +101,8 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_taken') {
       relay.passToNobody();
       taken.resolve(claimOf(owning.config, ownership, news));
-    } else if (news.type === 'lease_lost')
+    } else if (news.type === 'leaves') owning.ending.resolve();
+    else if (news.type === 'lease_lost')
       owning.ending.reject(new ServiceCrash('another node has taken the lease'));
     else if (news.type === 'lease_wanted')
       owning.ending.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));

@@ -20,6 +20,7 @@ interface NodeRow {
   readonly seen_seconds: number;
   readonly behind: string;
   readonly drained: boolean;
+  readonly leaving: boolean;
   readonly wanted: number[];
 }
 
@@ -55,7 +56,7 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
 
 async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, link, release, drained, started_at as started,
+    text: `select process, node, address, link, release, drained, leaving, started_at as started,
              array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              ${behindBy('sum')}
@@ -70,6 +71,7 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
       link,
       release,
       drained,
+      leaving,
       started,
       seen_seconds,
       behind,
@@ -86,8 +88,9 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
         started: started.toISOString(),
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
         partitions: isGone ? [] : (owned.get(node) ?? []),
-        wanted_partitions: isGone || drained ? [] : wanted,
+        wanted_partitions: isGone || drained || leaving ? [] : wanted,
         is_drained: drained,
+        is_leaving: leaving,
         behind_entries: serves ? null : Number(behind),
       };
     },

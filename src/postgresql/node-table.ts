@@ -19,6 +19,14 @@ export function behindBy(how: 'sum' | 'max'): string {
      from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
 }
 
+/** What operators want of a node that has noted that it is there. */
+export interface Wished {
+  /** It is to stop for good once others run what it runs. */
+  readonly leaving: boolean;
+  /** It has taken partitions that no other node has taken since. */
+  readonly runs: boolean;
+}
+
 export class PostgresNodes {
   readonly #identity: NodeIdentity;
   readonly #connection: OwnerConnection;
@@ -29,19 +37,24 @@ export class PostgresNodes {
   }
 
   /** Says that this node is there, and how far it follows the partitions. */
-  async note({ address, link }: NodeAddresses, followed: Readonly<Record<string, number>>): Promise<void> {
+  async note(
+    { address, link }: NodeAddresses,
+    followed: Readonly<Record<string, number>>,
+  ): Promise<Wished | null> {
     const { node, process, release } = this.#identity;
-    await this.#connection.run(
+    const [wished] = await this.#connection.run<Wished>(
       'note-node',
       `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
-       on conflict (process) do update set address = $3, followed = $4, seen_at = now()`,
+       on conflict (process) do update set address = $3, followed = $4, seen_at = now()
+       returning leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
       [process, node, address, JSON.stringify(followed), release, link],
     );
+    return wished ?? null;
   }
 
   /** The nodes that were heard of lately and may run partitions, this one among them. */
   async reachable(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, drained,
+    const text = `select node, process, link, drained, leaving,
         array(select partition from payments.partitions where wanted = nodes.process) as wanted,
         ${behindBy('max')}
       from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;
@@ -67,22 +80,41 @@ export class PostgresNodes {
   }
 }
 
-/** The node is to run nothing for others any more, or may again. False: it is not there. */
+/**
+ * The node is to run nothing for others any more; or it may again, and need not leave. False: it is
+ * not there.
+ */
 export async function setDrained(primary: Primary, node: string, isDrained: boolean): Promise<boolean> {
   const rows = await primary.query({
-    text: `update payments.nodes set drained = $2
+    text: `update payments.nodes set drained = $2, leaving = leaving and $2
            where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
     values: [node, isDrained],
   });
   return rows.length > 0;
 }
 
-/** Operators want a node to run the partition. False: it is not there, or was drained. */
+/** The node is to stop for good once others run what it runs. */
+export async function setLeaving(primary: Primary, node: string): Promise<void> {
+  await primary.query({
+    text: 'update payments.nodes set leaving = true where node = $1',
+    values: [node],
+  });
+}
+
+/** Forgets the node, and processes of it that had ended before. */
+export async function forgetGone(primary: Primary, node: string): Promise<void> {
+  await primary.query({
+    text: `delete from payments.nodes where node = $1 and seen_at <= now() - interval '${goneSeconds} seconds'`,
+    values: [node],
+  });
+}
+
+/** Operators want a node to run the partition. False: it is not there, or is to run none. */
 export async function wantPartition(primary: Primary, partition: number, node: string): Promise<boolean> {
   const rows = await primary.query({
     text: `update payments.partitions set wanted = process
            from (select process from payments.nodes
-             where node = $2 and not drained and seen_at > now() - interval '${goneSeconds} seconds'
+             where node = $2 and not drained and not leaving and seen_at > now() - interval '${goneSeconds} seconds'
              order by started_at desc limit 1) as newest
            where partition = $1 returning 1`,
     values: [partition, node],

@@ -320,7 +320,8 @@ export function closed(): JournalFailure {
 }
 
 export function failure(message: string, outcome: WriteOutcome, cause?: unknown): JournalFailure {
-  return new JournalFailure(`The log in PostgreSQL: ${message}`, { diskFull: false, outcome, cause });
+  const what = { diskFull: false, outcome, isRemote: true, cause };
+  return new JournalFailure(`The log in PostgreSQL: ${message}`, what);
 }
 
 /** Why PostgreSQL has answered with an error; null: the statement has failed otherwise. */

@@ -95,6 +95,7 @@ const migrations: readonly (readonly string[])[] = [
     // The text of the audit record, as it was appended.
     'create table payments.audit (place bigint primary key, bytes bytea not null)',
   ],
+  ['alter table payments.nodes add column leaving boolean not null default false'],
 ];
 
 export const schemaVersion = migrations.length;

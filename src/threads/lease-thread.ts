@@ -77,8 +77,11 @@ const noteMs = 1_000;
 const stopMsMax = () => (isHolder ? 3_000 : 1_000);
 let isStopping = false;
 async function noteNode(): Promise<void> {
+  // Whoever has been forgotten is not noted again.
+  if (isStopping) return;
   const followed = Object.fromEntries(progress.sequences.entries());
-  await nodes.note({ address, link }, followed).catch(() => {});
+  const wished = await nodes.note({ address, link }, followed).catch(() => null);
+  if (wished?.leaving && (isHolder || !wished.runs)) tell({ type: 'leaves' });
   if (isHolder && link !== null)
     await nodes.reachable().then(
       (reachable) => tell({ type: 'nodes', nodes: reachable }),

@@ -125,9 +125,10 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
   lead({ nodes }) {
     endLost(new Set(nodes.map(({ process }) => process)));
-    for (const node of nodes)
-      if (!links.has(node.process) && !node.drained && backOff.isOver(node.process) && !isStopping)
-        void dial(node);
+    for (const node of nodes) {
+      const isWanted = !node.drained && !node.leaving && !isStopping;
+      if (isWanted && !links.has(node.process) && backOff.isOver(node.process)) void dial(node);
+    }
     introduce();
   },
   unlink({ process, linkNumber }) {

@@ -51,8 +51,8 @@ export interface LendingOptions {
 
 /** Whose threads are lent. */
 export interface Lender {
-  /** Has a shard's thread made anew, and resolves when that is done. */
-  readonly replace: (number: number) => Promise<void>;
+  /** Has a shard's thread made anew. Resolves with whether that has become ready. */
+  readonly replace: (number: number) => Promise<boolean>;
   readonly edges: Pick<Edges, 'join' | 'leave'>;
   readonly requestLogs: Pick<LogThreads, 'join' | 'leave'>;
   /** Connects the threads of the two processes anew; what is under way between them is refused. */
@@ -204,9 +204,9 @@ export class Lending {
     while (number !== null && !this.#isStopping) {
       const before = this.#placement.ranAt(number);
       const fromMs = performance.now();
-      await this.#lender.replace(number);
+      const isReady = await this.#lender.replace(number);
       const to = this.#placement.ranAt(number);
-      if (to !== before)
+      if (isReady && to !== before)
         this.#options.logger.info(
           `partition ${number} runs on ${this.#nameOf(to)} after ${Math.round(performance.now() - fromMs)} ms`,
         );
@@ -279,7 +279,7 @@ export class Lending {
       this.#spread();
     };
     // It stops, or can't run the partition.
-    thread.onLost(`shard ${shard.number}`, () => failed(false));
+    thread.onLost(`shard ${shard.number}`, ({ isRemote }) => isRemote || failed(false));
     thread.startWithin(startMsMax, () => {
       logger.error(
         `partition ${shard.number} does not start on ${this.#nameOf(process)} within ${startMsMax} ms`,

@@ -20,7 +20,7 @@ const unfit = { minMs: 2_000, maxMs: 120_000 };
 export class Placement {
   /** This node's process. */
   readonly #here: string;
-  /** The other processes that are there, as PostgreSQL knows, and were not drained. */
+  /** The other processes that are there, as PostgreSQL knows, and are to run partitions. */
   #known: readonly string[] = [];
   /** Those that once had nearly all of every partition that others run. */
   readonly #caughtUp = new Set<string>();
@@ -56,10 +56,10 @@ export class Placement {
    * anew: nodes that come at about the same time are given some together. Null: they stay.
    */
   know(
-    nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'wanted' | 'behind'>[],
+    nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'leaving' | 'wanted' | 'behind'>[],
   ): 'now' | 'soon' | null {
     this.#known = nodes
-      .filter(({ process, drained }) => process !== this.#here && !drained)
+      .filter(({ process, drained, leaving }) => process !== this.#here && !drained && !leaving)
       .map(({ process }) => process);
     for (const { process, behind } of nodes) if (behind <= behindMax) this.#caughtUp.add(process);
     for (const { process, drained } of nodes)

@@ -69,7 +69,8 @@ function fail(error: unknown): void {
   // Another service owns the partition: taking it back would only take turns with that one. Among
   // nodes who has lost the lease can't take anything.
   const isFenced = error instanceof JournalFailure && error.outcome === 'fenced' && data.lease === null;
-  failThread(tell, message, isFenced || error instanceof JournalDamaged);
+  const isRemote = error instanceof JournalFailure && error.isRemote;
+  failThread(tell, message, isFenced || error instanceof JournalDamaged, isRemote);
 }
 process.on('uncaughtException', fail);
 

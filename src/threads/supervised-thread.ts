@@ -55,7 +55,7 @@ export class SupervisedThread {
   #thread: Thread | null = null;
   /** Another thread is wanted in place of the one that runs. */
   #isReplaced = false;
-  #replaced = Promise.withResolvers<void>();
+  #replaced = Promise.withResolvers<boolean>();
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: SupervisedThreadOptions) {
@@ -87,7 +87,7 @@ export class SupervisedThread {
       const failure = await this.#run();
       if (stopping.aborted || !(await this.#mayStartAgain(failure))) break;
     }
-    this.#replaced.resolve();
+    this.#replaced.resolve(false);
   }
 
   /** Runs one thread until it ends. Returns the failure, or null when it ended by itself. */
@@ -100,7 +100,7 @@ export class SupervisedThread {
       thread = made instanceof Promise ? await made : made;
     } catch (error) {
       const failure = new ThreadFailure(`it can't be started: ${errorText(error)}`, false);
-      this.#replaced.resolve();
+      this.#replaced.resolve(false);
       this.#first.resolve(failure);
       return failure;
     }
@@ -111,14 +111,14 @@ export class SupervisedThread {
     let wasReady = false;
     const isReady = () => {
       wasReady = true;
-      if (!this.#isReplaced) this.#replaced.resolve();
+      if (!this.#isReplaced) this.#replaced.resolve(true);
       onReady?.(thread);
       this.#first.resolve(null);
     };
     await thread.ready.then(isReady, () => {});
     const failure = await thread.ended;
     this.#thread = null;
-    if (!this.#isReplaced || stopping.aborted) this.#replaced.resolve();
+    if (!this.#isReplaced || stopping.aborted) this.#replaced.resolve(false);
     onEnded?.();
     this.#first.resolve(failure);
     if (wasReady && failure !== null && !stopping.aborted) onLost?.(failure);
@@ -145,15 +145,16 @@ export class SupervisedThread {
   }
 
   /**
-   * Has another thread made in place of the one that runs. Resolves when that is ready, or has
-   * ended. To be called once at a time; nothing happens while there is no thread.
+   * Has another thread made in place of the one that runs. Resolves with true when that is ready,
+   * and with false when it has ended. To be called once at a time; nothing happens while there is
+   * no thread.
    */
-  async replace(): Promise<void> {
-    if (this.#thread === null) return;
+  async replace(): Promise<boolean> {
+    if (this.#thread === null) return false;
     this.#isReplaced = true;
     this.#replaced = Promise.withResolvers();
     await this.#thread.stop();
-    await this.#replaced.promise;
+    return this.#replaced.promise;
   }
 
   /**

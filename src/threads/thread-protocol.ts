@@ -85,6 +85,8 @@ export type Notice =
   | { readonly type: 'lease_holder'; readonly address: string | null }
   /** The lease is to move to another node. */
   | { readonly type: 'lease_wanted'; readonly successor: string }
+  /** The node is to stop for good. */
+  | { readonly type: 'leaves' }
   /** The nodes that may run partitions, the one that has the lease among them. */
   | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
   /** The node with that process can be given partitions, and so many edges, or not any more. */
@@ -101,8 +103,16 @@ export type Notice =
   | { readonly type: 'together' | 'apart'; readonly process: string; readonly other: string }
   /** The node that has the lease wants this one to run something; the port leads to that node. */
   | { readonly type: 'lent'; readonly lent: Lent; readonly term: number; readonly port: MessagePort }
-  /** The thread has failed and will end. `fatal`: another start can't help. */
-  | { readonly type: 'failed'; readonly message: string; readonly fatal: boolean };
+  /**
+   * The thread has failed and will end. `fatal`: another start can't help. `isRemote`: other
+   * machines have failed, not the node that it runs on.
+   */
+  | {
+      readonly type: 'failed';
+      readonly message: string;
+      readonly fatal: boolean;
+      readonly isRemote?: boolean;
+    };
 
 /** The sizes of the checkpoint's file, or why it is as it was. */
 type CompactAnswer = CheckpointSizes | { readonly failure: string };

@@ -53,9 +53,9 @@ export function carryOut(
   };
 }
 
-/** Ends this thread. `fatal`: another start can't help. */
-export function failThread(tell: Tell, message: string, fatal: boolean): void {
-  tell({ type: 'failed', message, fatal });
+/** Ends this thread. `fatal`: another start can't help. `isRemote`: other machines have failed. */
+export function failThread(tell: Tell, message: string, fatal: boolean, isRemote = false): void {
+  tell({ type: 'failed', message, fatal, isRemote });
   setImmediate(() => process.exit(1));
 }
 

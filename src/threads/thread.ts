@@ -34,9 +34,12 @@ export class ThreadFailure extends Error {
   override name = 'ThreadFailure';
   /** Another start of the thread can't help. */
   readonly fatal: boolean;
-  constructor(message: string, fatal: boolean) {
+  /** Other machines have failed, not the node that it ran on. */
+  readonly isRemote: boolean;
+  constructor(message: string, fatal: boolean, isRemote = false) {
     super(message);
     this.fatal = fatal;
+    this.isRemote = isRemote;
   }
 }
 
@@ -182,7 +185,7 @@ export class Thread {
         ready.resolve();
       } else if (notice.type === 'failed')
         // What can't be helped on another node may be helped on this one.
-        this.#failure = new ThreadFailure(notice.message, notice.fatal && !this.isElsewhere);
+        this.#failure = new ThreadFailure(notice.message, notice.fatal && !this.isElsewhere, notice.isRemote);
       else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });

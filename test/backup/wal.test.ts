@@ -224,7 +224,11 @@ test('what can not be is refused in one line', async () => {
     [['search', '--key', 'order-1'], /--key needs --org and --mode, too/, 1],
     [['search', '--since', 'yesterday'], /or how long ago, such as 90s, 15m, 2h or 3d/, 2],
     [['search', '--sequence', '9-3'], /a sequence such as 17, or a range such as 17-90/, 2],
-    [['list', '--data-dir', '/nonexistent'], /is not a data folder of this service/, 1],
+    [
+      ['list', '--data-dir', '/nonexistent'],
+      /there is no data folder \/nonexistent: name it with --data-dir/,
+      1,
+    ],
   ] as const) {
     const printed = await log(...args);
     assert.equal(printed.code, code, args.join(' '));

@@ -61,6 +61,7 @@ async function bench(context: TestContext) {
     process: 'pb',
     link: `127.0.0.1:${port}`,
     drained: false,
+    leaving: false,
     wanted: [],
     behind: 0,
   };

@@ -84,14 +84,27 @@ async function killNodes(context: TestContext, { servers, a, service, merchants 
 }
 
 test(
-  'a node that runs a partition is frozen, given another, drained, stopped and killed',
+  'while a node runs a partition PostgreSQL is restarted, and the node is frozen, given another, drained, stopped and killed',
   skip,
   async (context) => {
     const cluster = await started(context);
+    await restartPrimary(cluster);
     await freezeAndMove(cluster);
     await killNodes(context, cluster);
   },
 );
+
+/** Partitions fail with PostgreSQL wherever they run, and stay where they are. */
+async function restartPrimary({ servers, a, service, merchants }: Cluster): Promise<void> {
+  const from = a.output().length;
+  const [primary] = servers.all;
+  await primary!.stop('fast');
+  await primary!.start();
+  await progress(service, merchants, 20);
+  const said = a.output().slice(from);
+  assert.notEqual(said.match(/ended and is started again/g), null);
+  assert.equal(said.match(/partition \d runs on[^"]+/g), null);
+}
 
 /** A node that runs a partition is frozen, given another, drained and stopped. */
 async function freezeAndMove({ servers, a, b, service, merchants }: Cluster): Promise<void> {

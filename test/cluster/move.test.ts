@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterNode, ClusterStatus } from '../../src/cluster/cluster-status.ts';
-import { refusalOfMove } from '../../src/operator/use-cases/cluster.ts';
+import { notThere, refusalOfMove } from '../../src/operator/use-cases/cluster.ts';
 import { withoutFormer } from '../../src/postgresql/cluster-state.ts';
 
 function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
@@ -18,6 +18,7 @@ function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
     partitions: [],
     wanted_partitions: [],
     is_drained: false,
+    is_leaving: false,
     behind_entries: 0,
     ...fields,
   };
@@ -49,6 +50,7 @@ const cases: readonly (readonly [
     'b',
     /was drained: .* cluster join b/,
   ],
+  ['a node that leaves', [serves(), node('b', { is_leaving: true })], 0, 'b', /b is about to leave/],
   ['a node without a link', [serves(), node('b', { link: null })], 0, 'b', /b runs no .*CLUSTER_LINK/],
   ['from a node that lends none', [serves({ link: null }), node('b')], 0, 'b', /a lends no .*CLUSTER_LINK/],
   ['to another release', [serves(), node('b', { release: '1.1.0' })], 0, 'b', /release 1.1.0, .* own, 1.0.0/],
@@ -61,6 +63,10 @@ for (const [name, nodes, partition, to, refusal] of cases)
     if (refusal === null) assert.equal(found, null);
     else assert.match(found ?? 'it can be moved', refusal);
   });
+
+test('where no node is there at all, that is said of one that is asked for', () => {
+  assert.equal(notThere('b', [node('a', { role: 'gone' })]), 'no node b is there, and no other one');
+});
 
 test('of a node that was started again the former processes are not shown', () => {
   const nodes = [

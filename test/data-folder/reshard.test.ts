@@ -234,7 +234,10 @@ test('a folder that can not be resharded is left alone, with one line that says 
   for (const dataDir of [join(empty, 'missing'), empty]) {
     const { code, error } = await reshard(dataDir, 2);
     assert.equal(code, 1);
-    assert.ok(error.endsWith(`"message":"there is no data folder ${dataDir}"}}\n`), error);
+    assert.ok(
+      error.endsWith(`"message":"there is no data folder ${dataDir}: name it with --data-dir"}}\n`),
+      error,
+    );
   }
   assert.deepEqual(readdirSync(empty), []);
 });

@@ -6,11 +6,11 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { timeOfId } from '../../src/core/ids.ts';
-import { existingDataFolder } from '../../src/data-folder/data-folder.ts';
+import { emptyDirectory, existingDataFolder, shardDirsOf } from '../../src/data-folder/data-folder.ts';
 import { type IndexedRecord, indexRowsOf, kindIndex, scopeOf } from '../../src/domain/indexes.ts';
 import type { Change, RecordKind, RecordOf } from '../../src/domain/record.ts';
 import type { IndexRow } from '../../src/domain/view.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
+import { markMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import type { Finding, Verification } from '../../src/operator/results/folder-results.ts';
 import { retentionKey, writeRetention } from '../../src/shard/metadata.ts';
@@ -110,7 +110,22 @@ test('a folder that is in use, or none, is refused', async () => {
   assert.equal(running.code, 1);
   await service.stop();
   const none = await payments('verify', '--data-dir', join(temporaryFolder(), 'none'));
-  assert.match(none.error, /^payments: there is no data folder [^\n]+\n$/);
+  assert.match(none.error, /^payments: there is no data folder [^\n]+: name it with --data-dir\n$/);
+  const backup = temporaryFolder();
+  writeFileSync(join(backup, 'manifest.json'), '{}');
+  const { error } = await payments('verify', '--data-dir', backup);
+  assert.match(error, /has manifest\.json .*: name that with --data-dir, and a backup with --from\n$/);
+});
+
+test('the folder of a node that never had the lease is sound, and can not be exported', async () => {
+  const folder = copyOf(stopped);
+  const opened = await existingDataFolder(folder);
+  await emptyDirectory(opened);
+  assert.match((await finding(folder, 'folder.parts')).what, /directory is older .*--accept-loss/);
+  for (const dir of shardDirsOf(opened)) markMirror(dir);
+  assert.deepEqual((await verify(folder)).findings, []);
+  const exported = await payments('export', '--data-dir', folder, '--to', join(temporaryFolder(), 'all'));
+  assert.match(exported.error, /directory is older .*: PostgreSQL has it, .* that had the lease/);
 });
 
 test('money that does not add up is found with its payment', async () => {

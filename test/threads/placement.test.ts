@@ -7,6 +7,7 @@ import { Placement } from '../../src/threads/placement.ts';
 
 interface Told {
   readonly drained?: boolean;
+  readonly leaving?: boolean;
   readonly wanted?: readonly number[];
   readonly behind?: number;
 }
@@ -25,6 +26,7 @@ function bench() {
         Object.entries({ a: {}, ...nodes }).map(([process, told]) => ({
           process,
           drained: false,
+          leaving: false,
           wanted: [],
           behind: 0,
           ...told,
@@ -118,6 +120,13 @@ test('a drained node gives back what it runs, and a wish for it counts no more',
   assert.equal(settle(), 'baba');
   assert.equal(know({ b: { drained: true, wanted: [0] } }), 'now');
   assert.equal(settle(), 'aaaa');
+});
+
+test('a node that leaves gives back what it runs, and goes on to run edges', () => {
+  const { placement, know, settle } = lent();
+  assert.equal(know({ b: { leaving: true } }), 'now');
+  assert.equal(settle(), 'aaaa');
+  assert.equal(placement.edgeTakers.length, 1);
 });
 
 test('a wish for this node keeps a partition here', () => {

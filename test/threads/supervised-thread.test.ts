@@ -113,25 +113,26 @@ test('another one is made in its place when that is wanted, at once and without 
   await settled();
   threads[0]!.becomeReady();
   await settled();
-  let isReplaced = false;
-  void supervised.replace().then(() => {
-    isReplaced = true;
-  });
+  let replaced: boolean | null = null;
+  const replace = () => {
+    replaced = null;
+    void supervised.replace().then((isReady) => {
+      replaced = isReady;
+    });
+  };
+  replace();
   await settled();
-  assert.deepEqual([threads.length, isReplaced], [2, false]);
+  assert.deepEqual([threads.length, replaced], [2, null]);
   threads[1]!.becomeReady();
   await settled();
-  assert.equal(isReplaced, true);
+  assert.equal(replaced, true);
   assert.deepEqual(happened, ['ready', 'ended', 'ready']);
   // One that fails in its place is started again as ever, and whoever waits for it goes on.
-  isReplaced = false;
-  void supervised.replace().then(() => {
-    isReplaced = true;
-  });
+  replace();
   await settled();
   threads[2]!.end(failure);
   while (threads.length < 4) await settled();
-  assert.equal(isReplaced, true);
+  assert.equal(replaced, false);
   assert.match(happened.at(-1)!, /ended and is started again/);
 });
 

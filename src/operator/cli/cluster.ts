@@ -6,6 +6,7 @@ import type {
   ClusterStatus,
   DrainedNode,
   JoinedNode,
+  LeftNode,
   MovedLease,
   MovedPartition,
   Replica,
@@ -39,6 +40,9 @@ export function addClusterCommands(program: Command, context: CliContext): void 
   addCommand(cluster, 'drain', 'have other nodes do all that this one does, so that it can be stopped')
     .argument('<node>', 'the node that is to serve no longer')
     .action(async (node) => print(await (await nodes()).drain(node), drained));
+  addCommand(cluster, 'leave', 'have other nodes do all that this one does, stop it for good, and forget it')
+    .argument('<node>', 'the node that is to leave, or has gone')
+    .action(async (node) => print(await (await nodes()).leave(node), left));
   addCommand(cluster, 'join', 'have a node that was drained work again')
     .argument('<node>', 'the node that is to run partitions and take requests')
     .action(async (node) => print(await (await nodes()).join(node), joined));
@@ -63,11 +67,17 @@ function movedPartition({ partition, from, to, milliseconds }: MovedPartition): 
 function drained(done: MovedLease | DrainedNode): string {
   if ('to' in done) return moved(done);
   const { node, partitions, milliseconds } = done;
-  const which =
-    partitions.length === 0
-      ? 'no partition'
-      : `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(', ')}`;
-  return `Node ${node} ran ${which}, and runs none any more, after ${milliseconds} ms.`;
+  return `Node ${node} ran ${inWords(partitions)}, and runs none any more, after ${milliseconds} ms.`;
+}
+
+function inWords(partitions: readonly number[]): string {
+  if (partitions.length === 0) return 'no partition';
+  return `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(', ')}`;
+}
+
+function left({ node, was_gone, partitions, milliseconds }: LeftNode): string {
+  if (was_gone) return `Node ${node} was gone, and is forgotten.`;
+  return `Node ${node} ran ${inWords(partitions)}, and has left, after ${milliseconds} ms.`;
 }
 
 function joined({ node, was_drained }: JoinedNode): string {
@@ -94,7 +104,11 @@ const listed = (partitions: readonly number[]) => partitions.join(', ') || '-';
 
 const nodeTable = tableOf<ClusterNode>([
   'node',
-  ['role', ({ role, is_drained }) => (is_drained ? `${role}, drained` : role)],
+  [
+    'role',
+    ({ role, is_drained, is_leaving }) =>
+      [role, ...(is_drained ? ['drained'] : []), ...(is_leaving ? ['leaves'] : [])].join(', '),
+  ],
   ['runs', ({ partitions }) => listed(partitions)],
   ['moved to it', ({ wanted_partitions: wanted }) => listed(wanted)],
   ['behind', 'behind_entries'],

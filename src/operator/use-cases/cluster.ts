@@ -7,11 +7,13 @@ import type {
   ClusterStatus,
   DrainedNode,
   JoinedNode,
+  LeftNode,
   MovedLease,
   MovedPartition,
 } from '../../cluster/cluster-status.ts';
+import { defined } from '../../core/assert.ts';
 import { nameSuccessor, readCluster } from '../../postgresql/cluster-state.ts';
-import { setDrained, wantPartition } from '../../postgresql/node-table.ts';
+import { forgetGone, setDrained, setLeaving, wantPartition } from '../../postgresql/node-table.ts';
 import { type PostgresOptions, type Primary, withPrimary } from '../../postgresql/primary.ts';
 import { CommandFailure } from './failures.ts';
 
@@ -29,6 +31,7 @@ export function clusterOf(postgres: PostgresOptions | null) {
     movePartition: (partition: number, to: string) =>
       askAbout(postgres, (primary) => movePartition(primary, partition, to)),
     drain: (node: string) => askAbout(postgres, (primary) => drain(primary, node)),
+    leave: (node: string) => askAbout(postgres, (primary) => leave(primary, node)),
     join: (node: string) => askAbout(postgres, (primary) => join(primary, node)),
   };
 }
@@ -76,6 +79,7 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
   if (found === undefined) return notThere(to, status.nodes);
   if (found === serving) return null;
   if (found.is_drained) return `node ${to} was drained: have it join first (payments cluster join ${to})`;
+  if (found.is_leaving) return `node ${to} is about to leave`;
   if (found.link === null)
     return `node ${to} runs no partitions for others: set PAYMENTS_CLUSTER_LINK there, and start it again`;
   if (serving.link === null)
@@ -93,11 +97,37 @@ async function drain(primary: Primary, node: string): Promise<MovedLease | Drain
   const { serving, nodes } = await readCluster(primary);
   if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
   const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
-  const [best] = nodes
-    .filter((each) => each.role === 'stands by' && each.node !== node && !each.is_drained)
-    .toSorted((a, b) => behind(a) - behind(b));
-  if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
-  return move(primary, node, best.node);
+  const [best] = successorsOf(node, nodes).toSorted((a, b) => behind(a) - behind(b));
+  return move(primary, node, defined(best, 'one that can take the lease stands by').node);
+}
+
+/** Those that can take the lease when the node gives it back. Throws where there are none. */
+function successorsOf(node: string, nodes: readonly ClusterNode[]): readonly ClusterNode[] {
+  const mayServe = (each: ClusterNode) => !each.is_drained && !each.is_leaving && each.node !== node;
+  const found = nodes.filter((each) => each.role === 'stands by' && mayServe(each));
+  if (found.length === 0) throw new CommandFailure('no other node stands by: start one first');
+  return found;
+}
+
+/**
+ * Has other nodes do what `node` does, and has it stop then. Resolves when it has stopped, and
+ * nothing tells of it any more; also where it was gone.
+ */
+async function leave(primary: Primary, node: string): Promise<LeftNode> {
+  const { serving, nodes } = await readCluster(primary);
+  const before = nodes.find((each) => each.node === node);
+  if (before === undefined) throw new CommandFailure(notThere(node, nodes));
+  if (serving === node) successorsOf(node, nodes);
+  const fromMs = performance.now();
+  await setLeaving(primary, node);
+  await until(async () => {
+    const now = await readCluster(primary);
+    return now.nodes.every((each) => each.node !== node || each.role === 'gone');
+  }, `node ${node} has not stopped`);
+  await forgetGone(primary, node);
+  const { partitions, role } = before;
+  const milliseconds = Math.round(performance.now() - fromMs);
+  return { node, was_gone: role === 'gone', partitions, milliseconds };
 }
 
 async function takeBack(primary: Primary, node: string, nodes: readonly ClusterNode[]): Promise<DrainedNode> {
@@ -120,9 +150,9 @@ async function join(primary: Primary, node: string): Promise<JoinedNode> {
   return { node, was_drained };
 }
 
-function notThere(name: string, nodes: readonly ClusterNode[]): string {
+export function notThere(name: string, nodes: readonly ClusterNode[]): string {
   const there = nodes.filter(({ role }) => role !== 'gone').map(({ node }) => node);
-  return `no node ${name} is there: ${there.join(', ')}`;
+  return `no node ${name} is there${there.length === 0 ? ', and no other one' : `: ${there.join(', ')}`}`;
 }
 
 function requireServing(serving: string | null): string {

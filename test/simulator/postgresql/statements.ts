@@ -202,6 +202,7 @@ const named: Readonly<Record<string, Statement>> = {
           process,
           link,
           drained: false,
+          leaving: false,
           wanted: wantedAt(process),
           behind: behind(JSON.parse(followed)),
         })),
