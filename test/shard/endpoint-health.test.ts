@@ -46,6 +46,23 @@ test('attempts count for 24 hours, by the hour, with what half of them took', ()
   assert.equal(slow.of('we_1', startMs + 25 * hourMs)!.medianMs, null);
 });
 
+for (const [took, told] of [
+  [25, 25],
+  [26, 50],
+  [99, 100],
+  [101, 250],
+  [251, 500],
+  [1_000, 1_000],
+  [1_001, 2_500],
+  [5_000, 5_000],
+  [5_001, 10_000],
+] as const)
+  test(`attempts that take ${took} ms are told as ${told}`, () => {
+    const health = new EndpointHealths();
+    health.add('we_1', { ...succeeded, at_ms: startMs, duration_ms: took });
+    assert.equal(health.of('we_1', startMs)!.medianMs, told);
+  });
+
 test('each endpoint has its own; the one without an attempt for longest makes room', () => {
   const health = new EndpointHealths();
   for (let i = 0; i < 10_000; i++) health.add(`we_${i}`, { ...failed, at_ms: startMs });

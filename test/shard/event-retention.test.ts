@@ -95,6 +95,9 @@ test('no commit batch removes many, and what a restart interrupts goes on', asyn
   }
   assert.deepEqual(left, [300, 172, 44, 0]);
   assert.ok(hasRestarted);
+  const times = stored(actor).marks.map(({ serviceMs }) => serviceMs);
+  const tooClose = times.filter((ms, i) => i > 0 && ms - times[i - 1]! < (4 * dayMs) / 100);
+  assert.deepEqual(tooClose, [], 'while events are removed no mark comes before it is due');
 });
 
 test('nothing is removed before it is stored up to where', async () => {
