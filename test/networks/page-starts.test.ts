@@ -46,6 +46,14 @@ const charge = {
 const intent = { customer: null, checkout_session: null, description: 'Order 7' };
 const session = { expires_at_ms: 1_000, description: 'Two books' };
 
+test('the page of a charge that is over is not started', async () => {
+  for (const status of ['succeeded', 'failed'])
+    await assert.rejects(
+      toldOf({ ch_1: { ...charge, status }, pi_1: intent }),
+      new Error(`a charge that ${status} can't be paid`),
+    );
+});
+
 test('a payment without a session: its own description, and the end of its charge', async () => {
   const { description, expiresAtMs, callbackUrl } = await toldOf({ ch_1: charge, pi_1: intent });
   assert.deepEqual([description, expiresAtMs], ['Order 7', 2_000]);

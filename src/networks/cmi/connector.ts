@@ -144,12 +144,12 @@ class CmiCalls {
     return tellsAll ? latest : saleOf(await this.#history(order));
   }
 
-  /** An order's accepted payments, maybe two: `PostAuth` must not take both. */
+  /** The payments of an order, of which maybe two are accepted: `PostAuth` must not take both. */
   async #sales(order: string): Promise<Transaction[]> {
     const latest = await this.#latest(order);
     if (latest === null) return [];
     if (latest.kind === 'sale' && latest.state === 'taken') return [latest];
-    return (await this.#history(order)).filter(({ kind, state }) => kind === 'sale' && state !== 'declined');
+    return (await this.#history(order)).filter(({ kind }) => kind === 'sale');
   }
 
   async #latest(order: string): Promise<Transaction | null> {

@@ -130,7 +130,18 @@ test('what became of an order, as calls are told', async () => {
       [status('A'), history(['S', 'A', '25000', 'T2'], ['S', 'C', '25000', 'T1'])],
       { result: 'done' },
     ],
+    // A part was refunded since, in CMI's interface for merchants: what was taken is the payment.
+    [
+      'capture_charge',
+      [status('C', 'C', '100'), history(['C', 'C', '100', 'x'], ['S', 'C', '25000', 'T1'])],
+      { result: 'done' },
+    ],
     ['release_charge', [status('A'), history(['S', 'A', '25000', 'T1'])], 'unknown'],
+    [
+      'release_charge',
+      [status('D'), history(['S', 'D', '25000', 'T2'], ['S', 'V', '25000', 'T1'])],
+      { result: 'done' },
+    ],
     ['release_charge', [status('V'), history(['S', 'V', '25000', 'T1'])], { result: 'done' }],
     ['release_charge', [unknownOrder], { result: 'done' }],
     ['release_charge', [status('C')], { result: 'failed', reason: 'captured' }],
@@ -283,6 +294,7 @@ test('no text of a customer can pass for an amount, a code or another field', as
     ['00', undefined],
     ['Ben\u00a0Ali\r\nX', 'Ben Ali X'],
     [' Zo\u00eb|\\ ', 'Zo\u00eb|\\'],
+    [` ${'Z'.repeat(256)}`, 'Z'.repeat(255)],
   ];
   for (const [name, sent] of rows)
     assert.equal((await startOf({ customer: { name, email: null } })).BillToName, sent, String(name));
