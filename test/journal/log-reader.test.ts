@@ -1,7 +1,7 @@
 // The log read from outside: beside the journal that writes it, and with damage of every kind in it.
 
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
@@ -309,6 +309,26 @@ for (const { name, damage, defect } of damages) {
     // Who reads on from behind it does not read it.
     assert.deepEqual(readAll(files, { after: told.toSequence! }).defects, []);
   });
+}
+
+test('no file of a log stays open, whether it is read to its end or not', async (context) => {
+  const files = await written(context);
+  readAll(files);
+  for (const _batch of files.read({ after: 90 })) break;
+  const open = readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
+  assert.deepEqual(
+    open.filter((path) => path.startsWith(files.name)),
+    [],
+  );
+});
+
+/** What a descriptor is of; the one with which the folder was read is gone again. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 test('a segment of another shard, folder or generation is not taken for one of this log', async (context) => {
