@@ -88,12 +88,12 @@ class Bench {
   }
 
   /** Leases `count` deliveries of an endpoint. */
-  hand(endpoint: string, count: number, more: Partial<DueDelivery> = {}, from = 0): void {
+  hand(endpoint: string, count: number, more: Partial<DueDelivery> = {}, from = 0, shard = 0): void {
     const deliveries = Array.from({ length: count }, (_, i) => {
       const id = `${endpoint}${from + i}`;
       return { id, endpoint, number: 0, first: false, body: `${endpoint} ${id}`, ...more };
     });
-    this.take({ deliveries });
+    this.take({ deliveries }, shard);
   }
 
   of(endpoint: string): UnderWay[] {
@@ -382,6 +382,19 @@ test('reports that gathered come in portions, the next when those before are rec
   assert.equal(bench.dispatcher.isIdle, true);
 });
 
+test('one report more than a portion comes when the portion is recorded', async () => {
+  const bench = new Bench(2048);
+  const endpoints = Array.from({ length: 257 }, (_, i) => `e${i}-`);
+  bench.take({ endpoints: endpoints.map(enabled) });
+  for (const id of endpoints) bench.hand(id, 1);
+  await Promise.all([...bench.underWay].map((attempt) => attempt.end()));
+  const first = bench.reports;
+  assert.equal(first.length, 256);
+  bench.take({ recorded: first.map((delivery) => ({ endpoint: 'e0-', delivery, number: 0 })) });
+  await tick();
+  assert.equal(bench.reports.length, 257);
+});
+
 test('a shard that is there anew hears what it has not recorded; what is in flight is not started twice', async () => {
   const bench = new Bench();
   bench.take({ endpoints: [enabled('a')] });
@@ -572,11 +585,12 @@ test('what waits of a shard that has ended is leased anew, and its attempts in f
   bench.take({ endpoints: [enabled('a')] });
   bench.take({ endpoints: [enabled('b')] }, 1);
   bench.hand('a', 8);
-  bench.take({ deliveries: [{ id: 'b0', endpoint: 'b', number: 0, first: false, body: 'b b0' }] }, 1);
+  bench.hand('b', 8, {}, 0, 1);
   bench.dispatcher.disconnected(0);
   await bench.of('a')[0]!.end();
-  // Another process may deliver it by now.
-  assert.deepEqual([bench.of('a').length, bench.of('b').length], [4, 1]);
+  await bench.of('b')[0]!.end();
+  // Another process may deliver it by now; what waits of the other shard goes on.
+  assert.deepEqual([bench.of('a').length, bench.of('b').length], [4, 5]);
   bench.dispatcher.connected(0);
   bench.take({ endpoints: [enabled('a')], complete: true });
   bench.hand('a', 8);
