@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config-schema.ts';
 import { defined } from '../core/assert.ts';
-import { errorText, isFullDisk } from '../core/errors.ts';
+import { errorCode, errorText, isFullDisk } from '../core/errors.ts';
 import { lookAtDataFolder, refuseIncomplete } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { recordOffline, whileLocked, withClearErrors } from '../data-folder/folder-command.ts';
@@ -97,10 +97,21 @@ function refuseNoRecipients(recipients: readonly string[]): void {
   }
 }
 
+function lockOf(to: string): (() => void) | null {
+  try {
+    makeFolder(to);
+    return tryLock(join(to, backupLock));
+  } catch (error) {
+    if (isFullDisk(error)) throw fullDiskOf(to);
+    throw new DataFolderError(
+      `no backup can be made in ${to} (${errorCode(error)}): name a folder that can be written`,
+    );
+  }
+}
+
 /** Two backups into one folder would write over each other's files. */
 async function alone<T>(to: string, run: () => Promise<T>): Promise<T> {
-  makeFolder(to);
-  const release = tryLock(join(to, backupLock));
+  const release = lockOf(to);
   if (release === null)
     throw new DataFolderError(`another process makes a backup in ${to}: wait for it, or name another folder`);
   try {

@@ -6,7 +6,7 @@
 // node of the service, which has the rest of the log in PostgreSQL.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { unpack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
@@ -154,7 +154,9 @@ class Restore {
     const known = this.#manifest.folder;
     if (archive !== null && !existsSync(join(archive, known.id)))
       throw new DataFolderError(
-        `${archive} is no archive of the data folder ${known.id}, which the backup is of`,
+        basename(archive) === known.id
+          ? `${archive} is a folder of an archive: name the one above it, ${dirname(resolve(archive))}`
+          : `${archive} is no archive of the data folder ${known.id}, which the backup is of`,
       );
     refuseWithoutRoom(`restoring ${this.#options.from}`, this.#folder.path, this.#bytesExpected);
     const cut = await cutFor(target, this.#logs);

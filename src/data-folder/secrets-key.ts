@@ -87,10 +87,11 @@ function readKeyFile(file: string): readonly string[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    const reason = errorCode(error) === 'ENOENT' ? 'does not exist' : "can't be read";
-    throw new ConfigError(
-      `the key file of the signing secrets, ${file}, ${reason}: put it back or name it with ${variable}; for a new data folder ${makeOne} makes one`,
-    );
+    const fault =
+      errorCode(error) === 'ENOENT'
+        ? `does not exist: put it back or name it with ${variable}; for a new data folder ${makeOne} makes one`
+        : `can't be read (${errorCode(error)}): see what it is, and whether the user of the service may read it`;
+    throw new ConfigError(`the key file of the signing secrets, ${file}, ${fault}`);
   }
   const keys = text.split('\n').flatMap((line) => line.trim() || []);
   if (keys.length > 0 && keys.every(isSecretsKey)) return keys;

@@ -1,7 +1,7 @@
 // Where a backup may not lie: in the folder that it is of, and where another one is being made.
 
 import assert from 'node:assert/strict';
-import fs, { mkdirSync, readdirSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -59,6 +59,17 @@ test('a backup that finds no room says whose disk is full, and goes on when ther
   context.mock.restoreAll();
   syncBuiltinESMExports();
   await backUp(to);
+});
+
+test('a backup where no folder can be made is refused', async (context) => {
+  const { parent, backUp } = await dataFolder(context);
+  const file = join(parent, 'file');
+  writeFileSync(file, '');
+  for (const to of [file, join(file, 'backup')])
+    await assert.rejects(backUp(to), {
+      name: 'CommandFailure',
+      message: `no backup can be made in ${to} (ENOTDIR): name a folder that can be written`,
+    });
 });
 
 test('two backups into one folder are not made at a time', async (context) => {

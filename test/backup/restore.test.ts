@@ -400,7 +400,13 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
     await refusedOf('--to-time', '2020-01-01'),
     /this is before the checkpoint of shard 0 .*restore an earlier backup/,
   );
-  assert.match(await refusedOf('--archive', temporaryFolder()), /is no archive of the data folder/);
+  const archive = temporaryFolder();
+  assert.match(await refusedOf('--archive', archive), /is no archive of the data folder/);
+  const { id } = readManifest(to).folder;
+  assert.match(
+    await refusedOf('--archive', join(archive, id)),
+    new RegExp(`is a folder of an archive: name the one above it, ${archive}$`, 'm'),
+  );
   assert(!existsSync(data));
 
   const manifest = readManifest(to);

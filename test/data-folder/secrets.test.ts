@@ -6,6 +6,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -103,6 +104,9 @@ test('no signing secret lies in the data folder; only its own key opens what doe
     /key file of the signing secrets, .*data\.secrets-key, does not exist: put it back/,
   );
   assert(!existsSync(keyFile), 'none is made in its place');
+  mkdirSync(keyFile);
+  await assertRefused(dataDir, /data\.secrets-key, can't be read \(EISDIR\): see what it is/);
+  rmSync(keyFile, { recursive: true });
   writeFileSync(keyFile, newSecretsKey());
   await assertRefused(dataDir, /does not have the key that seals the signing secrets/);
   writeFileSync(keyFile, 'secret');

@@ -184,7 +184,7 @@ function verified({ folder, shards, records, events, responses, findings, unlist
   if (findings.length === 0) return `Everything fits together: ${looked}.`;
   const lines = findings.map(({ shard, check, object, what, advice }) => {
     const place = shard === null ? '' : `shard ${shard}, `;
-    return `${place}${check}: ${object === null ? '' : `${object} `}${what}. What to do: ${advice}.`;
+    return `${place}${check}: ${object === null ? '' : `${object} `}${what.replace(/\.$/, '')}. What to do: ${advice}.`;
   });
   if (unlisted > 0) lines.push(`… and ${unlisted} more`);
   return [...lines, `Looked at ${looked}.`].join('\n');
