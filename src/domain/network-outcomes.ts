@@ -27,7 +27,8 @@ export type NetworkOutcome =
    */
   | { readonly result: 'accepted'; readonly refusal?: string }
   | { readonly result: 'declined'; readonly decline_code: DeclineCode }
-  | { readonly result: 'failed'; readonly reason: string };
+  /** `taken`: the centimes that the network took all the same, of a capture. */
+  | { readonly result: 'failed'; readonly reason: string; readonly taken?: number };
 
 const nothing: Outcome = { body: '{}' };
 
@@ -122,8 +123,9 @@ function applyAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: Netw
 
 /** Money that was credited and that the network does not hand out: a person has to look at it. */
 function applyCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
-  if (outcome.result !== 'done')
-    openReview(draft, draft.require('charge', call.charge), 'amount_mismatch', 0);
+  if (outcome.result === 'done') return nothing;
+  const taken = outcome.result === 'failed' ? (outcome.taken ?? 0) : 0;
+  openReview(draft, draft.require('charge', call.charge), 'amount_mismatch', taken);
   return nothing;
 }
 

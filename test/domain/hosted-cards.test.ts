@@ -185,6 +185,16 @@ test('money that was credited and can not be captured opens a review', () => {
   assert.deepEqual([opened.reason, opened.amount_received], ['amount_mismatch', 0]);
 });
 
+test('money that was credited and captured in part opens a review with that part', () => {
+  const scene = hosted();
+  const [capture] = receive(scene).decision.networkCalls;
+  scene.stage
+    .settle(capture!, { result: 'failed', reason: 'another_amount', taken: 7 })
+    .expect({ events: ['review.opened'] });
+  const [opened] = scene.stage.read('list_reviews').data;
+  assert.deepEqual([opened.amount_expected, opened.amount_received], [amount, 7]);
+});
+
 test('money that was captured needs nothing more', () => {
   const scene = hosted();
   const [capture] = receive(scene).decision.networkCalls;

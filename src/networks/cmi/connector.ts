@@ -32,6 +32,7 @@ import {
 } from './messages.ts';
 import {
   historyOf,
+  isWithoutMoney,
   latestOf,
   type RefundFound,
   refundIn,
@@ -137,10 +138,10 @@ class CmiCalls {
       throw new Error('asked about an order that never was, the network told of a payment');
   }
 
-  /** What became of the attempts to pay an order: the accepted one, if there is one. */
+  /** What became of the attempts to pay an order: the one with money, if there is one. */
   async #sale(order: string): Promise<Transaction | null> {
     const latest = await this.#latest(order);
-    const tellsAll = latest === null || (latest.kind === 'sale' && latest.state !== 'declined');
+    const tellsAll = latest === null || (latest.kind === 'sale' && !isWithoutMoney(latest));
     return tellsAll ? latest : saleOf(await this.#history(order));
   }
 
@@ -218,8 +219,10 @@ function captured(sales: readonly Transaction[], { amount }: NetworkCall): Looke
   const inState = (state: TransactionState) => sales.filter((sale) => sale.state === state);
   const [money = null] = [...inState('taken'), ...inState('held')];
   if (money !== null) {
-    if (money.centimes !== amount) return { result: 'failed', reason: 'another_amount' };
-    return money.state === 'taken' ? { result: 'done' } : 'unknown';
+    const isTaken = money.state === 'taken';
+    if (money.centimes !== amount)
+      return { result: 'failed', reason: 'another_amount', taken: isTaken ? money.centimes : 0 };
+    return isTaken ? { result: 'done' } : 'unknown';
   }
   if (sales.some(({ state }) => state === 'voided')) return { result: 'failed', reason: 'voided' };
   throw new Error('the network does not know of the payment');

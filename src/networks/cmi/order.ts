@@ -77,10 +77,16 @@ function transactionOf(
   return { kind: kind === 'S' ? 'sale' : 'refund', state, centimes, name };
 }
 
-/** The sale that counts: the newest one that was not declined, if there is one. */
+/** Whether there is no money of it: then an older payment of the order may count. */
+export function isWithoutMoney({ state }: Transaction): boolean {
+  return state === 'declined' || state === 'voided';
+}
+
+/** The sale that counts: the newest one with money; else one that was voided; else the newest. */
 export function saleOf(history: readonly Transaction[]): Transaction | null {
   const sales = history.filter(({ kind }) => kind === 'sale');
-  return sales.find(({ state }) => state !== 'declined') ?? sales[0] ?? null;
+  const voided = sales.find(({ state }) => state === 'voided');
+  return sales.find((sale) => !isWithoutMoney(sale)) ?? voided ?? sales[0] ?? null;
 }
 
 export type RefundFound = 'made' | 'pending' | 'voided' | 'not_there' | 'cannot_tell';

@@ -110,7 +110,7 @@ test('a payment of which a part was taken in the interface for merchants was not
   gateway.ledger.authorize(order);
   gateway.ledger.capture(order, 10_000);
   const capture = call({ ...about, charge: 'ch_2', action: 'capture_charge' });
-  const another = { result: 'failed', reason: 'another_amount' };
+  const another = { result: 'failed', reason: 'another_amount', taken: 10_000 };
   assert.deepEqual(await network.lookup(capture), another);
   // A refusal is now the latest transaction, so the history is asked.
   assert(isRefused(gateway.ledger.credit(order, 20_000, null)));

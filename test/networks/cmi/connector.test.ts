@@ -83,9 +83,23 @@ test('what became of an order, as calls are told', async () => {
       [status('C', 'S', '25000', '10000')],
       { result: 'paid', money: { ...money, amount: 10_000 } },
     ],
-    ['capture_charge', [status('C', 'S', '25000', '10000')], { result: 'failed', reason: 'another_amount' }],
+    [
+      'capture_charge',
+      [status('C', 'S', '25000', '10000')],
+      { result: 'failed', reason: 'another_amount', taken: 10_000 },
+    ],
     ['await_card_payment', [status('D'), history(['S', 'D', '25000', 'T1'])], { result: 'accepted' }],
-    ['await_card_payment', [status('V')], { result: 'failed', reason: 'voided' }],
+    [
+      'await_card_payment',
+      [status('V'), history(['S', 'V', '25000', 'T1'])],
+      { result: 'failed', reason: 'voided' },
+    ],
+    // The second of two payments was voided, and the first one is still held.
+    [
+      'await_card_payment',
+      [status('V'), history(['S', 'V', '25000', 'T2'], ['S', 'A', '25000', 'T1'])],
+      paid,
+    ],
     ['await_card_payment', [unknownOrder], { result: 'accepted' }, later - 1],
     ['await_card_payment', [unknownOrder], { result: 'failed', reason: 'not_paid' }, later],
     [
@@ -117,7 +131,7 @@ test('what became of an order, as calls are told', async () => {
     [
       'capture_charge',
       [status('A'), history(['S', 'A', '100', 'T1'])],
-      { result: 'failed', reason: 'another_amount' },
+      { result: 'failed', reason: 'another_amount', taken: 0 },
     ],
     [
       'capture_charge',

@@ -175,7 +175,10 @@ const refund = (state: Transaction['state'], name: string, centimes = 1_000): Tr
   name,
 });
 
-test('the sale that counts is the newest that was not declined', () => {
+test('the sale that counts is the newest one of money that is there, else one that was voided, else the newest', () => {
+  assert.equal(saleOf([sale('voided', 'T2'), sale('held', 'T1')])?.name, 'T1');
+  assert.equal(saleOf([sale('declined', 'T3'), sale('voided', 'T2'), sale('taken', 'T1')])?.name, 'T1');
+  assert.equal(saleOf([sale('declined', 'T2'), sale('voided', 'T1')])?.name, 'T1');
   assert.equal(saleOf([refund('taken', 'op_1'), sale('taken', 'T2'), sale('declined')])?.name, 'T2');
   assert.equal(saleOf([sale('declined', 'T3'), sale('held', 'T2')])?.name, 'T2');
   assert.equal(saleOf([sale('declined', 'T3')])?.state, 'declined');
