@@ -1,32 +1,40 @@
 // The pages for developers in real Chromium: keys, webhook endpoints with their deliveries and secrets, and events.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { browserTest } from '../edge/checkout/browser.ts';
 import { newOrganization } from '../service.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 import { hiddenFields, newMember } from './fixture.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 
 /** The status that the receiver answers. */
 let answered = 200;
 
-const receiver = await startReceiver({
-  respond: (response) => {
-    response.statusCode = answered;
-    response.end('<script>alert("no")</script>');
-  },
+let receiver: Receiver;
+let dashboard: InBrowser['dashboard'];
+let developer: InBrowser['member'];
+let page: InBrowser['page'];
+let complaints: InBrowser['complaints'];
+let close: InBrowser['close'];
+before(async () => {
+  receiver = await startReceiver({
+    respond: (response) => {
+      response.statusCode = answered;
+      response.end('<script>alert("no")</script>');
+    },
+  });
+  ({
+    dashboard,
+    member: developer,
+    page,
+    complaints,
+    close,
+  } = await openDashboard('developer', { ...webhookEnv, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '' }));
 });
-const {
-  dashboard,
-  member: developer,
-  page,
-  complaints,
-  close,
-} = await openDashboard('developer', { ...webhookEnv, PAYMENTS_WEBHOOKS_RETRY_SECONDS: '' });
-after(() => Promise.all([close(), receiver.close()]));
+after(() => Promise.all([close?.(), receiver?.close()]));
 
 const open = (path: string) => page.goto(dashboard.address(path));
 const click = (name: string | RegExp) => page.getByRole('button', { name, exact: true }).click();

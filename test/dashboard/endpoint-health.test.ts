@@ -2,25 +2,31 @@
 // failed so far is found; and while it is disabled nothing is offered that can't be done.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { browserTest } from '../edge/checkout/browser.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 
 let status = 500;
 
-const receiver = await startReceiver({
-  respond: (response) => {
-    response.statusCode = status;
-    response.end('sorry');
-  },
+let receiver: Receiver;
+let dashboard: InBrowser['dashboard'];
+let page: InBrowser['page'];
+let close: InBrowser['close'];
+before(async () => {
+  receiver = await startReceiver({
+    respond: (response) => {
+      response.statusCode = status;
+      response.end('sorry');
+    },
+  });
+  ({ dashboard, page, close } = await openDashboard('developer', {
+    ...webhookEnv,
+    PAYMENTS_WEBHOOKS_RETRY_SECONDS: '3600',
+  }));
 });
-const { dashboard, page, close } = await openDashboard('developer', {
-  ...webhookEnv,
-  PAYMENTS_WEBHOOKS_RETRY_SECONDS: '3600',
-});
-after(() => Promise.all([close(), receiver.close()]));
+after(() => Promise.all([close?.(), receiver?.close()]));
 
 const main = () => page.locator('main').innerText();
 

@@ -2,19 +2,26 @@
 // it is so, whoever has done it.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { browserTest } from '../edge/checkout/browser.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { newMember, signedIn } from './fixture.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 
 let integrator: ReferenceIntegrator | undefined;
 
-const { dashboard, browser, page, complaints, close } = await openDashboard('owner', webhookEnv);
+let dashboard: InBrowser['dashboard'];
+let browser: InBrowser['browser'];
+let page: InBrowser['page'];
+let complaints: InBrowser['complaints'];
+let close: InBrowser['close'];
+before(async () => {
+  ({ dashboard, browser, page, complaints, close } = await openDashboard('owner', webhookEnv));
+});
 after(async () => {
   assert.deepEqual(complaints, []);
-  await Promise.all([close(), integrator?.stop()]);
+  await Promise.all([close?.(), integrator?.stop()]);
 });
 
 const names = ['activated', 'network', 'key', 'endpoint', 'payment'] as const;

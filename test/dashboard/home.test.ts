@@ -1,17 +1,23 @@
 // The pages Home, Customers, Checkout and Reviews in real Chromium.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import type { Request as PageRequest } from 'playwright-core';
 import { browserTest } from '../edge/checkout/browser.ts';
 import { Customer } from '../journeys/customer.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
-const { dashboard, page, complaints, close } = await openDashboard('owner');
+let dashboard: InBrowser['dashboard'];
+let page: InBrowser['page'];
+let complaints: InBrowser['complaints'];
+let close: InBrowser['close'];
+before(async () => {
+  ({ dashboard, page, complaints, close } = await openDashboard('owner'));
+});
 after(async () => {
   assert.deepEqual(complaints, []);
-  await close();
+  await close?.();
 });
 
 browserTest('a new organization is led to its first payment link, which is made and opened', async () => {

@@ -14,3 +14,5 @@ export async function openDashboard(role: string, env: Readonly<Record<string, s
   const close = () => Promise.all([launched?.close(), dashboard.stop()]);
   return { dashboard, browser, member, page, complaints, close };
 }
+
+export type InBrowser = Awaited<ReturnType<typeof openDashboard>>;

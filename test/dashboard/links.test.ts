@@ -2,7 +2,7 @@
 // removed; and attacked by strangers.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { sessionsPerLinkVisitorHourMax } from '../../src/contract/limits.ts';
 import { moroccoTimeText } from '../../src/core/morocco-day.ts';
 import { capacityOf } from '../../src/core/token-bucket.ts';
@@ -10,13 +10,21 @@ import { browserTest } from '../edge/checkout/browser.ts';
 import { Customer, goodCard } from '../journeys/customer.ts';
 import { newOrganization } from '../service.ts';
 import { hiddenFields, newMember, screenshot, Visitor } from './fixture.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 import { api } from './shop.ts';
 
-const { dashboard, browser, member: owner, page, complaints, close } = await openDashboard('owner');
+let dashboard: InBrowser['dashboard'];
+let browser: InBrowser['browser'];
+let owner: InBrowser['member'];
+let page: InBrowser['page'];
+let complaints: InBrowser['complaints'];
+let close: InBrowser['close'];
+before(async () => {
+  ({ dashboard, browser, member: owner, page, complaints, close } = await openDashboard('owner'));
+});
 after(async () => {
   assert.deepEqual(complaints, []);
-  await close();
+  await close?.();
 });
 
 /** Makes a link on the page; its address. */

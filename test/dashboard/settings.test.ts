@@ -1,13 +1,20 @@
 // The pages for limits and settings, and the audit log, in real Chromium.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, before } from 'node:test';
 import { browserTest } from '../edge/checkout/browser.ts';
 import { hiddenFields, newMember } from './fixture.ts';
-import { openDashboard } from './in-browser.ts';
+import { type InBrowser, openDashboard } from './in-browser.ts';
 
-const { dashboard, member: owner, page, complaints, close } = await openDashboard('owner');
-after(close);
+let dashboard: InBrowser['dashboard'];
+let owner: InBrowser['member'];
+let page: InBrowser['page'];
+let complaints: InBrowser['complaints'];
+let close: InBrowser['close'];
+before(async () => {
+  ({ dashboard, member: owner, page, complaints, close } = await openDashboard('owner'));
+});
+after(() => close?.());
 
 const open = (path: string, mode: 'test' | 'live' = 'test') => page.goto(dashboard.address(path, mode));
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();

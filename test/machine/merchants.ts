@@ -26,20 +26,24 @@ export async function merchantsOn(context: TestContext, service: Service): Promi
 }
 
 /**
- * Settles when each merchant has so many more writes acknowledged. They hurry for that, so that much is under way at the moment
- * at which it settles, and whatever the test does then meets it.
+ * Settles when each merchant has so many more writes acknowledged. Once each of them is served they hurry for that, so that much is
+ * under way at the moment at which it settles, and whatever the test does then meets it. While one of them waits for its shard the
+ * others stay calm: until that serves again, their hurry would only take what it needs of the processor.
  */
 export async function progress(
   service: Service,
   merchants: readonly Merchant[],
   count: number,
 ): Promise<void> {
-  const enough = merchants.map(({ acknowledged }) => acknowledged + count);
+  const before = merchants.map(({ acknowledged }) => acknowledged);
+  const haveMore = (more: number) =>
+    service.until(
+      () => merchants.every(({ acknowledged }, i) => acknowledged >= before[i]! + more) || undefined,
+    );
+  await haveMore(1);
   const rests = merchants.map(({ restMs }) => restMs);
   for (const merchant of merchants) merchant.restMs = hurriedRestMs;
-  await service.until(
-    () => merchants.every(({ acknowledged }, i) => acknowledged >= enough[i]!) || undefined,
-  );
+  await haveMore(count);
   for (const [i, merchant] of merchants.entries()) merchant.restMs = rests[i]!;
 }
 

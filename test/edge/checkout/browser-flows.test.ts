@@ -5,8 +5,9 @@ import { after, before, describe } from 'node:test';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { operationMessages } from '../../../src/contract/messages/operations.ts';
 import { type TestCard, testCards } from '../../../src/networks/test-cards.ts';
-import { browserTest, launchBrowser, openSite } from './browser.ts';
+import { browserTest, launchBrowser } from './browser.ts';
 import { createConfirmed, createSession } from './in-process-service.ts';
+import { openSite } from './served-pages.ts';
 
 const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
 after(() => Promise.all([browser?.close(), site.close()]));

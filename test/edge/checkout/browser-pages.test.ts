@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { languages } from '../../../src/contract/vocabulary.ts';
 import { axe, lookAt } from './axe.ts';
-import { browserTest, launchBrowser, openSite } from './browser.ts';
+import { browserTest, launchBrowser } from './browser.ts';
 import { pages } from './page-scenes.ts';
+import { openSite } from './served-pages.ts';
 
 const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
 after(() => Promise.all([browser?.close(), site.close()]));

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import type { BrowserContextOptions } from 'playwright-core';
-import { browserTest, launchBrowser, openSite } from './browser.ts';
+import { browserTest, launchBrowser } from './browser.ts';
 import { createSession } from './in-process-service.ts';
+import { openSite } from './served-pages.ts';
 
 const [browser, site] = await Promise.all([launchBrowser(), openSite()]);
 after(() => Promise.all([browser?.close(), site.close()]));
