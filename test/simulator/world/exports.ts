@@ -29,8 +29,12 @@ async function exportAll(acting: Act): Promise<void> {
 /** The answer that an edge has: nothing is lost on the way to it. */
 function ask({ service, shop, clients }: Act, path: string, query: string): Promise<Answer | null> {
   return new Promise((resolve) => {
+    const spend = clients.limits.get(shop.apiKey)?.sent(path);
     const request = { apiKey: shop.apiKey, method: 'GET', path, query, key: null, body: '' } as const;
-    service()?.request(request, resolve);
+    service()?.request(request, (answer) => {
+      if (answer !== null) spend?.(answer.status);
+      resolve(answer);
+    });
     void clients.wait(patienceMs).then(() => resolve(null));
   });
 }
