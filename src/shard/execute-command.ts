@@ -164,7 +164,10 @@ function checkAddress<O extends AnyCommand>(
 const refusedForNow = { refusal: unavailable };
 const applied = { body: '{}' };
 
-/** Answers the request that waited for a network call. The network hears that it was applied. */
+/**
+ * Answers the request that waited for a network call. The network hears that it was applied, unless
+ * a damaged record kept it from that.
+ */
 function answerBoth(
   { keys, settings, waiters }: ShardState,
   batch: CommitBatch,
@@ -176,7 +179,7 @@ function answerBoth(
   const waiter = waiters.get(id);
   waiters.delete(id);
   if (waiter !== undefined) answer(batch, settings, waiter, outcome);
-  if (network !== null) answer(batch, settings, network, applied);
+  if (network !== null) answer(batch, settings, network, 'refusal' in outcome ? outcome : applied);
 }
 
 /** Who gave the command. A request without a name is the one that the response is stored for. */

@@ -328,6 +328,22 @@ test('a refund is refused while what the network would be told of it is damaged'
   assert.equal((await refund()).status, 200);
 });
 
+test('the outcome of a network call is told to be refused while its payment is damaged, and is applied later', async () => {
+  const actor = new Actor();
+  const { id } = (await actor.send(create, { body: intent, key: 'a' })).json;
+  void actor.send(`POST /v1/payment_intents/${id}/confirm`, { key: 'b' });
+  await settled();
+  const call = actor.networkCalls.at(-1)!.id;
+  await actor.shard.checkpoint();
+  await actor.restart();
+  const mend = damage(actor.journal, id);
+  assert.equal((await actor.settle({ result: 'done' }, call)).ok, false);
+  mend();
+  assert.equal((await actor.settle({ result: 'done' }, call)).ok, true);
+  assert.equal((await actor.send(`GET /v1/payment_intents/${id}`)).json.status, 'requires_action');
+  assert.deepEqual(actor.failures, []);
+});
+
 // Restarts and time.
 
 test('everything that was answered is there after a restart, with a checkpoint and without', async () => {
