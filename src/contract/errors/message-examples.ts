@@ -28,6 +28,7 @@ const values: { readonly [K in MessageKey]?: Values } = {
   },
   'parameter_invalid.object': param('payment_intent_data'),
   'parameter_invalid.encoding': param('description'),
+  'parameter_invalid.percent_encoding': param('created[gte]'),
   'parameter_invalid.card_number': param('metadata.card'),
   'parameter_invalid.repeated': param('limit'),
   'parameter_invalid.exactly_one': { names: '`payment_intent`, `charge`' },

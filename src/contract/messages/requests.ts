@@ -45,9 +45,9 @@ export const requestMessages = {
     ar: 'يجب أن تكون قيمة {param} قائمة من القيم المختلفة، عددها من {min} إلى {max}.',
   },
   'parameter_invalid.address': {
-    en: '{param} must be a complete http or https address of at most {max} characters, without user name and password.',
-    fr: '{param} doit être une adresse http ou https complète d’au plus {max} caractères, sans nom d’utilisateur ni mot de passe.',
-    ar: 'يجب أن تكون قيمة {param} عنوان http أو https كاملًا لا يتجاوز عدد أحرفه {max}، دون اسم مستخدم أو كلمة مرور.',
+    en: '{param} must be a complete http or https address of at most {max} characters, without user name and password, with spaces and letters beyond ASCII percent-encoded (é is %C3%A9).',
+    fr: '{param} doit être une adresse http ou https complète d’au plus {max} caractères, sans nom d’utilisateur ni mot de passe, où les espaces et les lettres hors ASCII sont encodés (é devient %C3%A9).',
+    ar: 'يجب أن تكون قيمة {param} عنوان http أو https كاملًا لا يتجاوز عدد أحرفه {max}، دون اسم مستخدم أو كلمة مرور، مع ترميز المسافات والأحرف من خارج ASCII بالنسبة المئوية (é تصبح %C3%A9).',
   },
   'parameter_invalid.https': {
     en: '{param} must be an https address in live mode.',
@@ -73,6 +73,11 @@ export const requestMessages = {
     en: '{param} contains characters that are not valid Unicode.',
     fr: '{param} contient des caractères Unicode non valides.',
     ar: 'تتضمن قيمة {param} رموز Unicode غير صالحة.',
+  },
+  'parameter_invalid.percent_encoding': {
+    en: '{param} is not percent-encoded UTF-8.',
+    fr: '{param} n’est pas de l’UTF-8 encodé en pourcentage.',
+    ar: 'قيمة {param} ليست نص UTF-8 مُرمَّزًا بالنسبة المئوية.',
   },
   'parameter_invalid.card_number': {
     en: '{param} looks like a card number. Card numbers never travel through the API: the customer types them on the payment page.',

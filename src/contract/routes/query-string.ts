@@ -26,7 +26,7 @@ export function parseQuery(route: Route, query: string): ParsedQuery {
     if (name === null || value === null) {
       invalid ??= refuse('parameter_invalid', {
         param: paramPath([name ?? pair.replace(/=.*$/s, '')], 'query'),
-        message: 'parameter_invalid.encoding',
+        message: 'parameter_invalid.percent_encoding',
       });
     } else if (Object.hasOwn(params, name)) {
       invalid ??= refuse('parameter_invalid', { param: name, message: 'parameter_invalid.repeated' });

@@ -173,17 +173,16 @@ export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'):
 
 function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
   if (exactlyOne === undefined || exactlyOne.some((name) => Object.hasOwn(params, name))) return null;
-  return refuse('parameter_missing', { param: exactlyOne[0] });
+  return refuse('parameter_missing', { param: exactlyOne[0], ...oneOf(exactlyOne) });
 }
 
 function refuseBoth({ exactlyOne }: Route, params: Params): Refusal | null {
   if (exactlyOne === undefined || !exactlyOne.every((name) => Object.hasOwn(params, name))) return null;
-  const values = { names: exactlyOne.join(', ') };
-  return refuse('parameter_invalid', {
-    param: exactlyOne[1],
-    message: 'parameter_invalid.exactly_one',
-    values,
-  });
+  return refuse('parameter_invalid', { param: exactlyOne[1], ...oneOf(exactlyOne) });
+}
+
+function oneOf(names: readonly string[]) {
+  return { message: 'parameter_invalid.exactly_one', values: { names: names.join(', ') } } as const;
 }
 
 function refuseCursors(params: Params): Refusal | null {

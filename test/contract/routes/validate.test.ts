@@ -282,8 +282,8 @@ const amount = { amount: 10_000 };
 checkBodies('create_refund', [
   ['by its payment', JSON.stringify({ ...amount, payment_intent: 'pi_x' }), null],
   ['by its charge', JSON.stringify({ ...amount, charge: 'ch_x' }), null],
-  ['by neither', JSON.stringify(amount), ['parameter_missing', 'payment_intent']],
-  ['by neither, and invalid', '{"reason":"bad"}', ['parameter_missing', 'payment_intent']],
+  ['by neither', JSON.stringify(amount), ['parameter_invalid.exactly_one', 'payment_intent']],
+  ['by neither, and invalid', '{"reason":"bad"}', ['parameter_invalid.exactly_one', 'payment_intent']],
   ['by neither, and unknown', '{"reasons":"bad"}', ['parameter_unknown', 'reasons']],
   ['by both', '{"charge":"ch_x","payment_intent":"pi_x"}', ['parameter_invalid.exactly_one', 'charge']],
   [
@@ -345,10 +345,10 @@ const queries: readonly (readonly [query: string, params: Params | readonly [Mes
   ['foo=1&foo=2', ['parameter_unknown', 'foo']],
   ['limit=x&foo=1', ['parameter_unknown', 'foo']],
   ['limit=%zz&foo=1', ['parameter_unknown', 'foo']],
-  ['limit=%zz', ['parameter_invalid.encoding', 'limit']],
-  ['limit=%E9', ['parameter_invalid.encoding', 'limit']],
-  ['starting_after=%ED%A0%80', ['parameter_invalid.encoding', 'starting_after']],
-  ['%zz=1', ['parameter_invalid.encoding', '%zz']],
+  ['limit=%zz', ['parameter_invalid.percent_encoding', 'limit']],
+  ['limit=%E9', ['parameter_invalid.percent_encoding', 'limit']],
+  ['starting_after=%ED%A0%80', ['parameter_invalid.percent_encoding', 'starting_after']],
+  ['%zz=1', ['parameter_invalid.percent_encoding', '%zz']],
   ['code=1', ['parameter_unknown', 'code']],
   ['refusal=1', ['parameter_unknown', 'refusal']],
   ['__proto__=1', ['parameter_unknown', '__proto__']],
@@ -496,8 +496,8 @@ checkBodies('create_payment_intent', [
 for (const [query, verdict] of [
   [`${'n'.repeat(65)}=1`, ['parameter_unknown', cut]],
   ['4242%204242%204242%204242=1', ['parameter_invalid.card_number', 'query']],
-  [`limit=%ff${'n'.repeat(100)}`, ['parameter_invalid.encoding', 'limit']],
-  [`${'n'.repeat(100)}%ff`, ['parameter_invalid.encoding', cut]],
+  [`limit=%ff${'n'.repeat(100)}`, ['parameter_invalid.percent_encoding', 'limit']],
+  [`${'n'.repeat(100)}%ff`, ['parameter_invalid.percent_encoding', cut]],
 ] as const) {
   test(`a query string: ${query}`, () => {
     const parsed = parseQuery(routeOf('list_payment_intents'), query);
@@ -509,7 +509,7 @@ test('of a query string no more is decoded than shows that it is refused', (t) =
   const decode = t.mock.method(globalThis, 'decodeURIComponent');
   // Each broken part is an exception: 16 KiB of them once took 40 milliseconds of the shard, before any limit.
   for (const [part, verdict] of [
-    ['%C3&', ['parameter_invalid.encoding', '%C3']],
+    ['%C3&', ['parameter_invalid.percent_encoding', '%C3']],
     ['&&limit=1', ['parameter_invalid.repeated', 'limit']],
   ] as const) {
     const query = part.repeat(4_000);
