@@ -250,7 +250,7 @@ function authorize(draft: Draft, charge: ChargeRecord, token: string): Outcome {
  */
 export function abandonCharge(draft: Draft, _params: object, charge: ChargeRecord): Outcome {
   const intent = draft.require('payment_intent', charge.payment_intent);
-  if (intent.checkout_session === null) return refused(missing(charge.id, null));
+  if (intent.checkout_session === null) return refused(missing('charge', charge.id, null));
   const refusal = refuseUnlessWaiting(draft, charge);
   if (refusal !== null) return refused(refusal);
   const decline = lastDecline(charge, draft.context.language);
@@ -275,7 +275,7 @@ export function leaveNetworkPage(draft: Draft, _params: object, charge: ChargeRe
 
 /** Null when a card can be typed for the charge. */
 function refuseCard(draft: Draft, charge: ChargeRecord): Refusal | null {
-  return charge.method === 'card' ? refuseUnlessWaiting(draft, charge) : missing(charge.id, null);
+  return charge.method === 'card' ? refuseUnlessWaiting(draft, charge) : missing('charge', charge.id, null);
 }
 
 /** Null when the charge waits for its customer to pay. */

@@ -53,5 +53,5 @@ export function deleteCustomer(draft: Draft, _params: object, id: string): Outco
 function existing(draft: Draft, id: string) {
   const found = find(draft.view, draft.context, 'customer', id);
   if ('refusal' in found) return found;
-  return found.record.deleted ? { refusal: missing(id, null) } : found;
+  return found.record.deleted ? { refusal: missing('customer', id, null) } : found;
 }

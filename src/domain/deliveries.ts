@@ -101,10 +101,11 @@ export const dueFirstMs = 0;
  */
 export function resendDelivery(draft: Draft, params: { delivery: string }): Outcome {
   const delivery = draft.get('delivery', params.delivery);
-  if (delivery === undefined) return refused(missing(params.delivery, null));
+  if (delivery === undefined) return refused(missing('delivery', params.delivery, null));
   const endpoint = draft.get('webhook_endpoint', delivery.endpoint);
   if (endpoint?.status !== 'enabled') return refused(notEnabled(endpoint));
-  if (draft.get('event', delivery.event) === undefined) return refused(missing(delivery.event, null));
+  if (draft.get('event', delivery.event) === undefined)
+    return refused(missing('event', delivery.event, null));
   const excess = spendByHand(draft, endpoint);
   if (excess !== null) return refused(excess);
   putAgain(draft, delivery, dueFirstMs);
@@ -145,7 +146,7 @@ export function resendFailedAtMs({ failed_resent_at_ms: lastMs }: WebhookEndpoin
  */
 export function resendFailed(draft: Draft, { after }: { after?: string | undefined }, id: string): Outcome {
   const endpoint = draft.get('webhook_endpoint', id);
-  if (endpoint === undefined) return refused(missing(id, null));
+  if (endpoint === undefined) return refused(missing('webhook_endpoint', id, null));
   const { serviceMs } = draft.context;
   const isFirst = after === undefined;
   if (endpoint.status !== 'enabled') return refused(notEnabled(endpoint));

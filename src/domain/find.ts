@@ -25,7 +25,7 @@ export function find<K extends RecordKind>(
   const record = existing(view.get(kind, id));
   if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)
     return { record };
-  return { refusal: missing(id, record?.org === caller.org ? record.livemode : null, param) };
+  return { refusal: missing(kind, id, record?.org === caller.org ? record.livemode : null, param) };
 }
 
 /**
@@ -66,16 +66,21 @@ function existing<R extends StoredRecord>(record: R | undefined): R | undefined 
 }
 
 /**
- * The refusal of an unknown id. `elsewhere` is the `livemode` in which the organization has the
- * object; null: in none.
+ * The refusal of an unknown id, which may be of any kind ('object'), or of an unknown number of a
+ * cash code. `elsewhere` is the `livemode` in which the organization has the object; null: in none.
  */
-export function missing(id: string, elsewhere: boolean | null, param?: string): Refusal {
+export function missing(
+  kind: RecordKind | 'object' | 'number',
+  id: string,
+  elsewhere: boolean | null,
+  param?: string,
+): Refusal {
   const message =
     elsewhere === null
       ? 'resource_missing'
       : elsewhere
         ? 'resource_missing.in_live'
         : 'resource_missing.in_test';
-  const values = { id: echo(id) };
+  const values = { kind, id: echo(id) };
   return refuse('resource_missing', param === undefined ? { message, values } : { message, values, param });
 }

@@ -51,7 +51,7 @@ export function refusePayment(
   if (params.customer === undefined) return null;
   const found = find(draft.view, draft.context, 'customer', params.customer, 'customer');
   if ('refusal' in found) return found.refusal;
-  return found.record.deleted ? missing(params.customer, null, 'customer') : null;
+  return found.record.deleted ? missing('customer', params.customer, null, 'customer') : null;
 }
 
 /** The methods of a payment that is created. The route has filled in its default. */

@@ -48,7 +48,7 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
   if (holder?.kind !== 'charge' || holder.org !== org || holder.livemode !== livemode) {
     // A code that is being issued has a holder in the same mode.
     const isElsewhere = holder?.org === org && holder.livemode !== livemode;
-    return refused(missing(params.number, isElsewhere ? holder.livemode : null, 'number'));
+    return refused(missing('number', params.number, isElsewhere ? holder.livemode : null, 'number'));
   }
   const money = { amount: params.amount, currency: holder.currency, agent: 'test agent', card: null };
   const [charge] = takeMoney(draft, holder, money, false);
@@ -62,7 +62,7 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
 export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Outcome {
   const { reference, amount } = money;
   const before = draft.get('charge', id);
-  if (before === undefined) return refused(missing(id, null));
+  if (before === undefined) return refused(missing('charge', id, null));
   const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
   if (known !== undefined) return became(known.credited ? 'repeated' : 'review', !known.credited);
   const isCounted = isOfAnother(draft, before, reference);
@@ -84,7 +84,7 @@ export function receiveDecline(
   id: string,
 ): Outcome {
   const charge = draft.get('charge', id);
-  if (charge === undefined) return refused(missing(id, null));
+  if (charge === undefined) return refused(missing('charge', id, null));
   if (charge.status !== 'pending') return became('declined', true);
   if (!mayTryAgain) {
     dropAuthorization(draft, charge);

@@ -51,7 +51,7 @@ export function operatorServices(
 
   function shardOfId(id: string): number {
     const slot = slotOfId(id);
-    if (slot < 0) throw new OperatorFailure('refused', messageOf(missing(id, null), 'en'));
+    if (slot < 0) throw new OperatorFailure('refused', messageOf(missing('object', id, null), 'en'));
     return shardOfSlot(slot, clients.length);
   }
 

@@ -59,7 +59,7 @@ function commandOf(state: ShardState, batch: CommitBatch, to: ReplyTo, request: 
   }
   const subject = state.reads.readForRequest(
     null,
-    () => subjectOf(batch.view, id) ?? { refusal: missing(id, null) },
+    () => subjectOf(batch.view, id) ?? { refusal: missing('object', id, null) },
   );
   if ('refusal' in subject) answer(batch, state.settings, waiter, subject);
   else executeFor(state, batch, subject, request, waiter);
@@ -76,7 +76,7 @@ function found(value: unknown): InternalAnswer {
 }
 
 function notFound(id: string): InternalAnswer {
-  return messageAnswer({ refusal: missing(id, null) }, 'en');
+  return messageAnswer({ refusal: missing('object', id, null) }, 'en');
 }
 
 function answerQuestion(state: ShardState, batch: CommitBatch, request: Question): InternalAnswer {

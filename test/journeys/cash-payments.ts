@@ -38,7 +38,9 @@ export function cashPayments(service: () => Service): void {
       'charge.succeeded',
       'payment_intent.succeeded',
     ]);
-    await shop.refused('resource_missing', 'pay_cash', { number: '000000000000', amount: 20_000 });
+    const unknown = { number: '000000000000', amount: 20_000 };
+    const { message } = await shop.refused('resource_missing', 'pay_cash', unknown);
+    assert.equal(message, 'No such number: 000000000000.');
   });
 
   test('a refused cash payment says so in its own words; the next code can be paid', async () => {

@@ -85,6 +85,8 @@ export function refunds(service: () => Service): void {
     await shop.refused('charge_unexpected_state', 'create_refund', { charge });
     const missing = await shop.refused('resource_missing', 'create_refund', { charge: 'ch_x' });
     assert.equal(missing.param, 'charge');
+    const other = await shop.refused('resource_missing', 'create_refund', { payment_intent: charge });
+    assert.equal(other.message, `No such payment_intent: ${charge}.`, 'there is a charge with this id');
     await shop.refused('parameter_missing', 'create_refund', { amount: 1 });
     await shop.refused('parameter_invalid', 'create_refund', { payment_intent: id, charge });
   });

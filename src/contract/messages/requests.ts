@@ -130,19 +130,19 @@ export const requestMessages = {
     ar: 'تقبل عملية الدفع هذه عدة وسائل دفع: حدد إحداها في {param}.',
   },
   resource_missing: {
-    en: 'There is no object with the id {id}.',
-    fr: 'Aucun objet ne porte l’identifiant {id}.',
-    ar: 'لا يوجد كائن بالمعرّف {id}.',
+    en: 'No such {kind}: {id}.',
+    fr: '{kind} introuvable : {id}.',
+    ar: 'لا يوجد {kind}: {id}.',
   },
   'resource_missing.in_test': {
-    en: 'There is no object with the id {id} in live mode; it exists in test mode, and this request used a live key.',
-    fr: 'Aucun objet ne porte l’identifiant {id} en mode production ; il existe en mode test, alors que cette requête utilise une clé de production.',
-    ar: 'لا يوجد كائن بالمعرّف {id} في الوضع الحقيقي؛ إنه موجود في وضع الاختبار، بينما استخدم هذا الطلب مفتاحًا حقيقيًا.',
+    en: 'No such {kind} in live mode: {id}. It exists in test mode, and this request used a live key.',
+    fr: '{kind} introuvable en mode production : {id}. Il existe en mode test, alors que cette requête utilise une clé de production.',
+    ar: 'لا يوجد {kind} في الوضع الحقيقي: {id}. إنه موجود في وضع الاختبار، بينما استخدم هذا الطلب مفتاحًا حقيقيًا.',
   },
   'resource_missing.in_live': {
-    en: 'There is no object with the id {id} in test mode; it exists in live mode, and this request used a test key.',
-    fr: 'Aucun objet ne porte l’identifiant {id} en mode test ; il existe en mode production, alors que cette requête utilise une clé de test.',
-    ar: 'لا يوجد كائن بالمعرّف {id} في وضع الاختبار؛ إنه موجود في الوضع الحقيقي، بينما استخدم هذا الطلب مفتاح اختبار.',
+    en: 'No such {kind} in test mode: {id}. It exists in live mode, and this request used a test key.',
+    fr: '{kind} introuvable en mode test : {id}. Il existe en mode production, alors que cette requête utilise une clé de test.',
+    ar: 'لا يوجد {kind} في وضع الاختبار: {id}. إنه موجود في الوضع الحقيقي، بينما استخدم هذا الطلب مفتاح اختبار.',
   },
   unrecognized_request_url: {
     en: 'There is no route for {method} {path}.',
@@ -160,9 +160,9 @@ export const requestMessages = {
     ar: 'الطلب غير صالح.',
   },
   'invalid_request.json': {
-    en: 'The body is not valid JSON.',
-    fr: 'Le corps de la requête n’est pas un JSON valide.',
-    ar: 'محتوى الطلب ليس JSON صالحًا.',
+    en: 'The body is not valid JSON in UTF-8.',
+    fr: 'Le corps de la requête n’est pas un JSON valide en UTF-8.',
+    ar: 'محتوى الطلب ليس JSON صالحًا بترميز UTF-8.',
   },
   'invalid_request.not_an_object': {
     en: 'The body must be a JSON object.',

@@ -46,7 +46,7 @@ const examples: Record<ErrorCode, Example> = {
     message: 'parameter_invalid.integer',
     values: { min: 1, max: 99_999_999 },
   },
-  resource_missing: { values: { id: exampleIds.customer } },
+  resource_missing: { values: { kind: 'customer', id: exampleIds.customer } },
   unrecognized_request_url: { values: { method: 'PATCH', path: '/v1/payment_intents' } },
   api_version_invalid: { values: { versions: apiVersions.join(', ') } },
   amount_too_small: { param: 'amount', values: { minimum: 10_000, method: methodNames.cash } },
