@@ -11,10 +11,10 @@ import { Actor, org, settled } from './actor.ts';
 const dayMs = 86_400_000;
 const retentionMs = 30 * dayMs;
 
-async function create(actor: Actor, count = 1): Promise<void> {
+async function create(actor: Actor, count = 1, livemode = false): Promise<void> {
   const body = { amount: 20_000, currency: 'mad' };
   for (let i = 0; i < count; i++) {
-    const { status } = await actor.send('POST /v1/payment_intents', { body, key: `key-${keys++}` });
+    const { status } = await actor.send('POST /v1/payment_intents', { body, key: `key-${keys++}`, livemode });
     assert.equal(status, 200);
   }
 }
@@ -30,8 +30,8 @@ async function pass(actor: Actor, ms: number, steps = 1): Promise<void> {
   }
 }
 
-const events = ({ shard }: Actor) => [
-  ...shard.state.records.scan(kindIndex('event', scopeOf(org, false)), { descending: false }),
+const events = ({ shard }: Actor, livemode = false) => [
+  ...shard.state.records.scan(kindIndex('event', scopeOf(org, livemode)), { descending: false }),
 ];
 const stored = ({ journal }: Actor) => readRetention(journal.checkpoint.getMetadata(retentionKey));
 
@@ -98,6 +98,22 @@ test('no commit batch removes many, and what a restart interrupts goes on', asyn
   const times = stored(actor).marks.map(({ serviceMs }) => serviceMs);
   const tooClose = times.filter((ms, i) => i > 0 && ms - times[i - 1]! < (4 * dayMs) / 100);
   assert.deepEqual(tooClose, [], 'while events are removed no mark comes before it is due');
+});
+
+test('a commit batch removes events of one mode only, and the next one those of the other', async () => {
+  const actor = new Actor({ eventRetentionMs: 4 * dayMs });
+  await pass(actor, 1_000);
+  await create(actor, 2, false);
+  await create(actor, 2, true);
+  await pass(actor, 4 * dayMs - 60_000, 100);
+  const left: string[] = [];
+  const counts = () => `${events(actor, false).length} test, ${events(actor, true).length} live`;
+  for (let step = 0; left.at(-1) !== '0 test, 0 live'; step++) {
+    assert.ok(step < 1_000, left.join('; '));
+    await pass(actor, 3_600_000 / 60);
+    if (left.at(-1) !== counts()) left.push(counts());
+  }
+  assert.deepEqual(left, ['2 test, 2 live', '0 test, 2 live', '0 test, 0 live']);
 });
 
 test('nothing is removed before it is stored up to where', async () => {
