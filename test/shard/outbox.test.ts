@@ -591,6 +591,9 @@ test('it wakes when the first retry of any endpoint is due, and never without on
     bench.take(atMs);
     return bench.outbox.wakeMs;
   };
+  bench.take();
+  bench.outbox.tick(nowMs);
+  assert.equal(bench.outbox.isReady, false, 'who has nothing due does not keep the shard awake');
   assert.equal(wakeMs(), Infinity);
   const retried = { attempt_count: 1 };
   bench.deliver('we_a', 1, { ...retried, due_at_ms: nowMs + 3_000 });
