@@ -12,7 +12,7 @@ import { type Command, decide } from '../domain/decide.ts';
 import type { Context, Decision, Outcome } from '../domain/decision.ts';
 import type { ApiRequest, StoredRecord } from '../domain/record.ts';
 import { addressUnresolved } from '../domain/webhook-endpoints.ts';
-import { digestBytes, type Entry } from '../journal/journal.ts';
+import type { Entry } from '../journal/journal.ts';
 import { type AnyOutcome, answer, errorBodyOf, refusalOf, type Waiter } from './answer.ts';
 import type { CommitBatch } from './commit-batch.ts';
 import type { Scope } from './scope.ts';
@@ -197,7 +197,6 @@ function responseToStore(
   if (request === null) return null;
   const { key_digest: keyDigest, fingerprint, request_id: requestId, resolved_defaults } = request;
   if (keyDigest === null || fingerprint === null) return null;
-  assert(keyDigest.length === digestBytes && fingerprint.length === digestBytes, 'digests are whole');
   const refusal = refusalOf(outcome);
   if (refusal !== null && !isStored(refusal)) return null;
   const body = refusal === null ? bodyToStore(outcome) : errorBodyOf(settings, refusal, request);

@@ -147,7 +147,7 @@ export class IdempotencyIndex {
     const { words } = block;
     const at = block.length * rowWords;
     // For so few numbers a loop is faster than `set`.
-    for (let i = 0; i < rowWords; i++) words[at + i] = row[i] ?? 0;
+    for (let i = 0; i < rowWords; i++) words[at + i] = numberAt(row, i);
     this.#rowCount++;
     return block.number * blockRows + block.length++ + 1;
   }

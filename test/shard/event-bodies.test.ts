@@ -52,3 +52,18 @@ test('counts that were ended leave their room', () => {
   assert.equal(pendingOf(bodies, 'evt_first'), 1);
   assert.deepEqual(counted, []);
 });
+
+test('as many events are counted as there is room for, and one more makes room', () => {
+  const events = Array.from({ length: 9 }, (_, i) => ['org_1', `evt_${i}`] as const);
+  const bodies = new EventBodies(recordsOf(...events), 8);
+  const begin = ([org, event]: (typeof events)[number]) => {
+    bodies.add(event);
+    bodies.added({ org, event });
+  };
+  for (const each of events.slice(0, 8)) begin(each);
+  assert.equal(pendingOf(bodies, 'evt_0'), 1);
+  assert.deepEqual(counted, []);
+  begin(events[8]!);
+  pendingOf(bodies, 'evt_1');
+  assert.deepEqual(counted, ['evt_1']);
+});
