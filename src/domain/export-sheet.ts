@@ -24,6 +24,7 @@ const columnsOf = {
     'received',
     'refunded',
     'currency',
+    'settled',
   ],
   export_charges: [
     'created',
@@ -36,6 +37,7 @@ const columnsOf = {
     'currency',
     'status',
     'reason',
+    'settled',
   ],
   export_refunds: [
     'created',
@@ -114,6 +116,7 @@ function cellsOf(view: View, record: PaymentIntentRecord | ChargeRecord | Refund
         refunded: dirhams(record.amount_refunded),
         status: sheet.words[record.status],
         reason: failureWord(record, sheet),
+        settled: settledText(record),
       };
     case 'refund':
       return {
@@ -123,7 +126,7 @@ function cellsOf(view: View, record: PaymentIntentRecord | ChargeRecord | Refund
         paid_with: paidWith(required(view, 'charge', record.charge)),
         status: sheet.words[record.status === 'succeeded' ? 'made' : record.status],
         reason: record.reason && sheet.words[record.reason],
-        settled: record.settled_at_ms === null ? null : moroccoTimeText(record.settled_at_ms),
+        settled: settledText(record),
       };
   }
 }
@@ -135,15 +138,30 @@ function paymentCells(view: View, intent: PaymentIntentRecord, sheet: Sheet): Ce
   const refunded = charge?.amount_refunded ?? 0;
   return {
     payment: intent.id,
-    description: intent.description ?? (session ? session.description : null),
-    reference: session ? session.client_reference_id : null,
-    customer: customer ? (customer.name ?? customer.email ?? customer.id) : null,
+    description: plainText(intent.description ?? (session ? session.description : null)),
+    reference: plainText(session ? session.client_reference_id : null),
+    customer: plainText(customer ? (customer.name ?? customer.email ?? customer.id) : null),
     status: sheet.words[paymentState(intent, refunded)],
     method: charge === undefined ? null : sheet.words[charge.method],
     paid_with: charge === undefined ? null : paidWith(charge),
     received: dirhamText(intent.amount_received, sheet),
     refunded: dirhamText(refunded, sheet),
+    settled: charge === undefined || intent.status !== 'succeeded' ? null : settledText(charge),
   };
+}
+
+/** When the money came or went back: the day by which the dashboard and statements count it. */
+function settledText({ status, settled_at_ms: ms }: ChargeRecord | RefundRecord): string | null {
+  return status === 'succeeded' && ms !== null ? moroccoTimeText(ms) : null;
+}
+
+/**
+ * Programs for tables read `00123` as 123, `2026-11` as a month, and long numbers inexactly. A `'`
+ * before such a text keeps it, as it does before a formula.
+ */
+function plainText(text: string | null): string | null {
+  if (text === null || /^(?:0|[1-9]\d{0,10})$/.test(text)) return text;
+  return /^[\d\s.,:/%e+-]+$/i.test(text) && /\d/.test(text) ? `'${text}` : text;
 }
 
 /**

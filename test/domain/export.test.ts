@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { moroccoTimeText } from '../../src/core/morocco-day.ts';
 import { exportPage } from '../../src/domain/export.ts';
 import type { Sheet } from '../../src/domain/export-sheet.ts';
 import { everyPayment, type PaymentSearch } from '../../src/domain/payment-search.ts';
-import { createIntent, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
-import { Stage } from './stage.ts';
+import { amount, createIntent, openCharge, payByCard, scenes, typedCard } from './scenes.ts';
+import { minuteMs, Stage } from './stage.ts';
 
 /** A description, and the field of CSV for it (RFC 4180). */
 const rows: readonly (readonly [description: string, field: string])[] = [
@@ -121,12 +122,15 @@ test('an export for people has dirhams, times in Morocco and words, and is split
   const created = at(stage.get('payment_intent', id).created * 1000);
   const payments = textOf(stage, 'export_payment_intents', { sheet: sheetWith(';') }).split('\r\n');
   assert.deepEqual(payments, [
-    '\ufeffcreated;payment;description;reference;customer;status;method;paid_with;amount;received;refunded;currency',
-    `${created};${id};"'=1;2";;;partly_refunded;card;visa 4242;"1194,56";"1194,56";"0,05";MAD`,
+    '\ufeffcreated;payment;description;reference;customer;status;method;paid_with;amount;received;refunded;currency;settled',
+    `${created};${id};"'=1;2";;;partly_refunded;card;visa 4242;"1194,56";"1194,56";"0,05";MAD;${created}`,
     '',
   ]);
   const charges = textOf(stage, 'export_charges', { sheet: sheetWith(',') }).split('\r\n');
-  assert.equal(charges[1], `${created},${id},${charge},card,visa 4242,1194.56,0.05,MAD,succeeded,`);
+  assert.equal(
+    charges[1],
+    `${created},${id},${charge},card,visa 4242,1194.56,0.05,MAD,succeeded,,${created}`,
+  );
   const refunds = textOf(stage, 'export_refunds', { sheet: sheetWith(',') }).split('\r\n');
   assert.equal(refunds[1], `${created},${id},${refund},visa 4242,0.05,MAD,made,duplicate,${created}`);
   const exact = textOf(stage, 'export_payment_intents', {}).split('\r\n');
@@ -154,9 +158,54 @@ test('an export for people names the customer as well as it can, the code for ca
   const ofCharge = (id: string) => lines.find((line) => line.split(',')[2] === id)!.split(',');
   assert.equal(ofCharge(cash.charge)[4], number.match(/.{1,4}/g)!.join('-'));
   assert.deepEqual(
-    [cash, declined, canceled].map(({ charge }) => ofCharge(charge).at(-1)),
+    [cash, declined, canceled].map(({ charge }) => ofCharge(charge).at(-2)),
     ['', 'lost_card', stage.get('charge', canceled.charge).failure_code],
   );
+});
+
+test('an export for people tells when money came and went back, and nothing of what did neither', () => {
+  const stage = new Stage();
+  const { charge, intent } = scenes.code(stage);
+  stage.advance(2 * 24 * 60 * minuteMs);
+  const paidAt = moroccoTimeText(stage.nowMs);
+  stage.given('pay_cash', { number: stage.get('charge', charge).cash_number, amount });
+  const declined = scenes.declined(stage);
+  const { id: refund } = stage.given('create_refund', { payment_intent: payByCard(stage).intent });
+  stage.given('fail_refund', {}, refund);
+  for (const [operation, id, expected] of [
+    ['export_payment_intents', intent, paidAt],
+    ['export_payment_intents', declined.intent, ''],
+    ['export_charges', charge, paidAt],
+    ['export_charges', declined.charge, ''],
+    ['export_refunds', refund, ''],
+  ] as const) {
+    const lines = textOf(stage, operation, { sheet: sheetWith(',') }).split('\r\n');
+    const line = lines.find((each) => each.includes(id))!;
+    assert.equal(line.split(',').at(-1), expected, `${operation} ${id}`);
+  }
+});
+
+test('no text of an export for people is taken for another number or a day', () => {
+  for (const [reference, cell] of [
+    ['1042', '1042'],
+    ['0', '0'],
+    ['CMD-0042', 'CMD-0042'],
+    ['7 rue Atlas', '7 rue Atlas'],
+    ['00123', "'00123"],
+    ['611234567890123456', "'611234567890123456"],
+    ['2026-11', "'2026-11"],
+    ['3/4', "'3/4"],
+    ['12:30', "'12:30"],
+    ['12E3', "'12E3"],
+    ['1 000', "'1 000"],
+    ['12.50', "'12.50"],
+    ['-5', "'-5"],
+  ] as const) {
+    const stage = new Stage();
+    createIntent(stage, { description: reference });
+    const [, line] = textOf(stage, 'export_payment_intents', { sheet: sheetWith(',') }).split('\r\n');
+    assert.equal(line!.split(',')[2], cell);
+  }
 });
 
 test('an export has what belongs to the payments that pass the filters, however many do not', () => {

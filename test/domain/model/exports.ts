@@ -20,8 +20,8 @@ const kinds = {
 } as const;
 const headings: Readonly<Record<ExportOperation, string>> = {
   export_payment_intents:
-    'created payment description reference customer status method paid_with amount received refunded currency',
-  export_charges: 'created payment attempt method paid_with amount refunded currency status reason',
+    'created payment description reference customer status method paid_with amount received refunded currency settled',
+  export_charges: 'created payment attempt method paid_with amount refunded currency status reason settled',
   export_refunds: 'created payment refund_id paid_with amount currency status reason settled',
 };
 const recordsMax = 500;
@@ -94,14 +94,15 @@ function cellsOf(turn: Turn, record: Exported, { words, separator }: Sheet): Rec
     return {
       ...shared,
       payment: record.id,
-      description: record.description ?? session?.description ?? null,
-      reference: session?.client_reference_id ?? null,
-      customer: customer?.name ?? customer?.email ?? customer?.id ?? null,
+      description: guarded(record.description ?? session?.description),
+      reference: guarded(session?.client_reference_id),
+      customer: guarded(customer?.name ?? customer?.email ?? customer?.id),
       status: words[stateOf(record, refunded)],
       method: charge === undefined ? null : words[charge.method],
       paid_with: charge === undefined ? null : paidWith(charge),
       received: dirhams(record.amount_received),
       refunded: dirhams(refunded),
+      settled: record.status === 'succeeded' && charge !== undefined ? settled(charge) : null,
     };
   }
   if (record.kind === 'charge') {
@@ -114,17 +115,30 @@ function cellsOf(turn: Turn, record: Exported, { words, separator }: Sheet): Rec
       refunded: dirhams(record.amount_refunded),
       status: words[record.status],
       reason: reason === null ? null : words[reason],
+      settled: settled(record),
     };
   }
-  const { reason, settled_at_ms: settledMs } = record;
+  const { reason } = record;
   return {
     ...shared,
     ...{ payment: record.payment_intent, refund_id: record.id },
     paid_with: paidWith(turn.the('charge', record.charge)),
     status: words[record.status === 'succeeded' ? 'made' : record.status],
     reason: reason === null ? null : words[reason],
-    settled: settledMs === null ? null : moroccoTimeText(settledMs),
+    settled: settled(record),
   };
+}
+
+function settled({ status, settled_at_ms: ms }: RecordOf<'charge'> | RecordOf<'refund'>): string | null {
+  return status === 'succeeded' && ms !== null ? moroccoTimeText(ms) : null;
+}
+
+/** A text that is made of digits and signs, but is no short whole number. */
+function guarded(text: string | null | undefined): string | null {
+  if (text === null || text === undefined) return null;
+  const isOfSigns = [...text].every((character) => /[\d\s.,:/%+e-]/i.test(character));
+  const isPlain = text.length <= 11 && /^\d+$/.test(text) && String(Number(text)) === text;
+  return isOfSigns && /\d/.test(text) && !isPlain ? `'${text}` : text;
 }
 
 function paidWith({ card, cash_number: number }: RecordOf<'charge'>): string | null {
