@@ -103,6 +103,21 @@ test('logs lists requests, finds one by its id at once, and follows new ones', a
   }
 });
 
+test('a reader that closes early, as head does, ends it without a word', async () => {
+  const following = spawn(process.execPath, [cli, 'logs', '--follow', '--url', service.url], {
+    env: environment(),
+  });
+  let error = '';
+  following.stderr.on('data', (text) => (error += text));
+  await service.call('/v1/account', { key });
+  await once(following.stdout, 'data');
+  following.stdout.destroy();
+  const closed = once(following, 'close');
+  while (following.exitCode === null) await service.call('/v1/account', { key });
+  await closed;
+  assert.deepEqual([following.exitCode, error], [0, '']);
+});
+
 test('another organization sees none of it', async () => {
   const { key: stranger } = await newOrganization(service);
   const missing = await service.call('/v1/payment_intents/pi_mine', { key });

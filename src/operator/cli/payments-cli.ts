@@ -126,6 +126,10 @@ function addressOf(query: Readonly<Record<string, string | undefined>>): string 
   return `/v1/test_helpers/requests/stream?${given}`;
 }
 
+// The reader of the output may close it early, as `head` does.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
+  process.exit(code === 'EPIPE' ? exitCodes.done : exitCodes.failed),
+);
 try {
   await buildProgram().parseAsync();
 } catch (error) {
