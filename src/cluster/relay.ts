@@ -3,6 +3,7 @@
 // is answered with 503, or closed where only TLS is spoken.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { networksPerSite } from '../contract/limits.ts';
 import { parseNodeAddress } from './node.ts';
 
@@ -21,7 +22,12 @@ export interface RelayOptions {
   readonly connectMs: number;
   /** A client that takes nothing of what was answered for so long is let go. */
   readonly slowClientMs: number;
+  /** When the relay closes, requests under way have so long to be answered. */
+  readonly answerMs: number;
 }
+
+const quietTurns = 10;
+const quietTurnMs = 10;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
@@ -31,6 +37,8 @@ export class Relay {
   /** Null while it rests. */
   #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
+  /** Clients that have said something since they were last answered something. */
+  readonly #asked = new Set<Socket>();
   /** The connections of each network and site. */
   readonly #open = new Map<string, number>();
   #target: string | null = null;
@@ -97,12 +105,15 @@ export class Relay {
       server.setTimeout(0);
       // While it takes nothing, nothing is read of the node that serves, not even its end.
       client.setTimeout(this.#options.slowClientMs, () => client.writableLength > 0 && client.destroy());
-      client.pipe(server);
-      server.pipe(client);
+      client.on('data', () => this.#asked.add(client)).pipe(server);
+      server.on('data', () => this.#asked.delete(client)).pipe(client);
     });
     server.once('timeout', () => server.destroy());
     server.once('close', () => (isConnected ? client.destroySoon() : this.#refuse(client)));
-    client.once('close', () => server.destroySoon());
+    client.once('close', () => {
+      this.#asked.delete(client);
+      server.destroySoon();
+    });
   }
 
   /** Whether its network may have one more connection. */
@@ -146,10 +157,19 @@ export class Relay {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** The port is free at once. */
-  close(): void {
+  /**
+   * The port is free at once. Connections end when no request was under way for some turns, and at
+   * the latest after `answerMs`.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.rest();
+    const deadline = performance.now() + this.#options.answerMs;
+    const isOver = () => this.#sockets.size === 0 || performance.now() >= deadline;
+    for (let turns = 0; turns < quietTurns && !isOver(); turns++) {
+      await wait(quietTurnMs);
+      if (this.#asked.size > 0) turns = 0;
+    }
     this.#endAll();
   }
 }

@@ -13,6 +13,7 @@ import { createNetworksOf } from '../edge/http/client-address.ts';
 const connectMs = 2_000;
 /** As at edges. */
 const slowClientMs = 60_000;
+const answerMs = 2_000;
 
 /** A connection that is passed on takes two descriptors. */
 export function relayOf(config: Config, shards: number, port: number): Relay {
@@ -26,6 +27,7 @@ export function relayOf(config: Config, shards: number, port: number): Relay {
     networksOf: createNetworksOf(config.pages.trustedProxies),
     connectMs,
     slowClientMs,
+    answerMs,
     refusal: tlsCertFile === null ? () => refusalOf(baseUrlOf(config, port)) : null,
   });
 }

@@ -170,7 +170,7 @@ async function follow(
     closers.push(closeOnce);
     return closeOnce;
   };
-  const stepAside = closing(async () => relay.close());
+  const stepAside = closing(() => relay.close());
   const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
   const merged = async () => mergeMetrics(await counted());
   const text = async () => (await merged()).metrics();

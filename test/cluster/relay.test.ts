@@ -7,7 +7,6 @@ import { type AddressInfo, connect, createServer, Server, Socket } from 'node:ne
 import { type TestContext, test } from 'node:test';
 import { queryObjects } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { parseNodeAddress } from '../../src/cluster/node.ts';
 import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../free-port.ts';
 import { poll } from '../poll.ts';
@@ -25,6 +24,7 @@ async function relayOn(context: TestContext, more: Partial<RelayOptions> = {}) {
     refusal: () => refusal,
     connectMs: 500,
     slowClientMs: 60_000,
+    answerMs: 0,
     ...more,
   });
   await relay.listen();
@@ -143,6 +143,34 @@ test('connections to a node end when another one serves, and when the relay clos
   const closed = all(second);
   relay.close();
   await closed;
+});
+
+test('when it closes, what is under way is answered first', async (context) => {
+  const { relay, port } = await relayOn(context, { answerMs: 60_000 });
+  const asked = Promise.withResolvers<Socket>();
+  const server = createServer((socket) => socket.once('data', () => asked.resolve(socket)));
+  relay.passTo(await listening(context, server));
+  const client = connect(port, '127.0.0.1');
+  client.write('is it paid?');
+  const answer = all(client);
+  const serving = await asked.promise;
+  const closed = relay.close();
+  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
+  serving.write('it is');
+  await closed;
+  assert.equal(await answer, 'it is');
+});
+
+test('when it closes, what gets no answer is given up', async (context) => {
+  const { relay, port } = await relayOn(context, { answerMs: 50 });
+  const silent = createServer((socket) => socket.resume());
+  relay.passTo(await listening(context, silent));
+  const client = connect(port, '127.0.0.1');
+  client.write('is it paid?');
+  const answer = all(client);
+  await once(client, 'connect');
+  await relay.close();
+  assert.equal(await answer, '');
 });
 
 test('while it rests others take the connections, and those that it passes on already go on', async (context) => {
@@ -367,21 +395,4 @@ test('a network has a share of the connections, and a site four times that', asy
   await leave();
   assert.equal(await takenOf('5', '1', '6'), '5');
   assert.deepEqual([...addresses], ['127.0.0.1']);
-});
-
-test('addresses of nodes', () => {
-  for (const [address, expected] of [
-    ['10.0.0.1:8080', { host: '10.0.0.1', port: 8080 }],
-    ['node-a.example:443', { host: 'node-a.example', port: 443 }],
-    ['[::1]:8080', { host: '::1', port: 8080 }],
-    ['10.0.0.1', null],
-    ['::1:8080', null],
-    ['10.0.0.1:0', null],
-    ['10.0.0.1:1', { host: '10.0.0.1', port: 1 }],
-    ['10.0.0.1:65535', { host: '10.0.0.1', port: 65_535 }],
-    ['10.0.0.1:65536', null],
-    ['10.0.0.1:70000', null],
-    ['', null],
-  ] as const)
-    assert.deepEqual(parseNodeAddress(address), expected, address);
 });
