@@ -24,6 +24,8 @@ test('settings that are whole have no fault', () => {
   assert.deepEqual(faultsOf('http', http), []);
   assert.deepEqual(faultsOf('cmi', cmi), []);
   assert.deepEqual(faultsOf('cmi', { ...cmi, ...user }), []);
+  const secret = `${http.secret}\u200b`;
+  assert.deepEqual(faultsOf('http', { ...http, secret }), [], 'a secret is taken as it is');
 });
 
 test('every fault is found', () => {

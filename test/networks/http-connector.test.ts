@@ -21,9 +21,9 @@ function connector(answer: object, afterMs = 0, status = 200) {
     secret: 'integrators-secret',
     now: () => startMs + afterMs,
     addressFault: (url) => (url.startsWith('https:') ? null : 'must use https'),
-    async send({ body }) {
+    async send({ body, answerBytesMax }) {
       const { id } = JSON.parse(body);
-      return { status, body: JSON.stringify({ id, ...answer }) };
+      return { status, body: JSON.stringify({ id, ...answer }).slice(0, answerBytesMax) };
     },
   });
 }

@@ -348,6 +348,20 @@ test('a stopped runner starts and applies nothing', async () => {
   assert.deepEqual(applied, []);
 });
 
+test('a call that fails because the runner is stopped is no trouble: it is found again after the start', async () => {
+  let stop = () => {};
+  const closed = () => {
+    stop();
+    throw new Error('the connection was closed');
+  };
+  const { runner, timers, troubles, counts } = setUp(fakeNetwork({ sends: [closed] }));
+  stop = () => runner.stop();
+  runner.run(call());
+  await timers.advance(120_000);
+  assert.deepEqual(counts, { sends: 1, lookups: 0 });
+  assert.deepEqual(troubles, []);
+});
+
 test('a call about a page of the network is asked about with growing waits until it ends, and never sent', async () => {
   const refused: NetworkOutcome = { result: 'declined', decline_code: 'do_not_honor' };
   const network = fakeNetwork({ lookups: [() => accepted, fails('down'), () => accepted, () => refused] });

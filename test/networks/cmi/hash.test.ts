@@ -90,4 +90,6 @@ test('names are in the order of natcasesort', () => {
       names,
     );
   assert.equal(sortKey('okUrl'), sortKey('OKURL'));
+  const alike = ['okUrl', 'OKURL', 'okurl'].map((name) => [name, name] as const);
+  assert.deepEqual(signedFields(alike), alike, 'names that are alike stay in their order');
 });

@@ -160,6 +160,9 @@ test('a history that is not whole is an error', () => {
   assert.throws(() => history({ TRXCOUNT: '2', TRX1: line('S', 'C', '25000', '00', 'T1') }), /no sense/);
   assert.throws(() => history({ TRX1: line('S', 'C', '25000', '00', 'T1') }), /no count/);
   assert.throws(() => history({ TRXCOUNT: '9999' }), /no count/);
+  const refused = extra({ TRXCOUNT: '1', TRX1: line('S', 'C', '25000', '00', 'T1'), ERRORCODE: 'CORE-2202' });
+  const withFault = responseOf(answer(`<Response>Error</Response>${refused}`));
+  assert.throws(() => historyOf(withFault), /did not tell the order's history \(CORE-2202\)/);
 });
 
 const sale = (state: Transaction['state'], name = 'T1'): Transaction => ({
