@@ -160,9 +160,7 @@ export class Runner {
 
   #after(ms: number, action: () => void): void {
     const { timers, randomBelow } = this.#options;
-    timers.after(jittered(ms, randomBelow), () => {
-      if (!this.#isStopped) action();
-    });
+    timers.after(jittered(ms, randomBelow), action);
   }
 
   /** Makes a call, or asks about it, when its turn has come, unless it is decided by then. */
