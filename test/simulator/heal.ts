@@ -9,6 +9,7 @@ import type { Healing } from './world/healing.ts';
 import { payAtLastMoment } from './world/last-moment.ts';
 import { auditLater, hasLater } from './world/later.ts';
 import { auditDamage } from './world/scrubbing.ts';
+import { settleAll } from './world/settled-calls.ts';
 import type { World } from './world/world.ts';
 
 /** The time in which everything that was asked, owed and begun must be done once nothing is injected any more. */
@@ -27,10 +28,13 @@ export async function heal(healing: Healing): Promise<void> {
   world.machine.volume.isFull = false;
   world.machine.isLying = false;
   world.machine.faults.length = 0;
+  world.machine.endsAt = null;
   world.clocks.correct();
   const earlier = keepShard(world);
   const kept = host.isRestoring ? null : keepDisk(world);
   const endMs = simulation.nowMs + healingMs;
+  if (world.settings.forgetsCalls && !world.isDamaged)
+    clients.run(() => settleAll({ ...healing, service: () => host.service }));
   if (world.isDamaged) await until(endMs, auditDamage(world));
   await until(endMs, () => clients.outstanding === 0 && host.isReady);
   const isDown = () => world.isDamaged && !host.isReady;
@@ -73,7 +77,7 @@ export async function heal(healing: Healing): Promise<void> {
   }
   if (judge.finding === null && kept !== null)
     await until(simulation.nowMs + healingMs, useTools(world, kept));
-  if (judge.finding === null && hasLater(world)) await auditLater(healing);
+  if (judge.finding === null && hasLater(simulation.seed)) await auditLater(healing);
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();
   await until(simulation.nowMs + healingMs, () => host.isReady && host.starts > 1);

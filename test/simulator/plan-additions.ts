@@ -3,6 +3,7 @@
 
 import { Random } from './kernel/random.ts';
 import { type ActKind, type NewStep, type Plan, withSteps } from './plan.ts';
+import { hasLater } from './world/later.ts';
 
 const damagedShare = 0.08;
 
@@ -162,4 +163,53 @@ export function withExportsAndLimits(plan: Plan): Plan {
     what: what(),
   }));
   return withSteps(plan, added);
+}
+
+const endsShare = 0.15;
+
+/** In some runs the process ends right at a commit, some times: between two that belong together, if there are such. */
+export function withEndsAtCommits(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/ends at commits`);
+  if (!random.chance(endsShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added = Array.from({ length: random.between(2, 6) }, () => ({
+    atMs: random.below(endMs),
+    kind: 'fault' as const,
+    what: 'end at a commit' as const,
+  }));
+  return withSteps(plan, added);
+}
+
+const forgottenShare = 0.15;
+
+/** In some runs networks can't tell how calls ended, and operators find out and settle them. */
+export function withForgottenCalls(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/forgotten calls`);
+  if (!random.chance(forgottenShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const what = () =>
+    random.pick(['settle call', 'settle call', 'settle call', 'pay by card', 'refund'] as const);
+  const added = Array.from({ length: random.between(5, 14) }, () => ({
+    atMs: Math.floor(endMs * Math.sqrt(random.unit())),
+    kind: 'act' as const,
+    what: what(),
+  }));
+  const settings = {
+    ...plan.settings,
+    forgetsCalls: true,
+    // Whether a call may be under way is known after seconds then.
+    repeatsEffects: true,
+    bankTroubleRate: Math.max(plan.settings.bankTroubleRate, 0.3),
+  };
+  return withSteps({ ...plan, settings }, added);
+}
+
+const laterStartShare = 0.25;
+const hourMs = 3_600_000;
+
+/** Some runs in which it is looked a day later do not begin right with an hour, because keys are kept by hours. */
+export function withLaterStart(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/later start`);
+  if (!hasLater(plan.seed) || !random.chance(laterStartShare)) return plan;
+  return { ...plan, settings: { ...plan.settings, pastNoonMs: random.below(hourMs) } };
 }

@@ -7,8 +7,11 @@ import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.t
 import { Random } from './kernel/random.ts';
 import {
   withDamage,
+  withEndsAtCommits,
   withExportsAndLimits,
+  withForgottenCalls,
   withHostedCards,
+  withLaterStart,
   withLinks,
   withOddities,
   withOvertakenOwners,
@@ -23,6 +26,7 @@ export const faultKinds = [
   'kill in the middle',
   'power cut',
   'power cut in the middle',
+  'end at a commit',
   'failed commit',
   'full disk',
   'slow disk',
@@ -86,6 +90,7 @@ export const actKinds = [
   'whole payment',
   'send in other words',
   'operator',
+  'settle call',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
 
@@ -122,12 +127,16 @@ export interface Settings {
   readonly archiveAgeMs: number;
   /** What may wait for a shard at the edge; null: more than anybody sends. */
   readonly bounds: ClientBounds | null;
+  /** When the run begins, after noon; plans from before that don't say. */
+  readonly pastNoonMs?: number;
   /** How fast the clocks run wrong. */
   readonly drift: number;
   /** How often a message between a client and the service is lost. */
   readonly lossRate: number;
   /** How often a call to a network goes wrong. */
   readonly bankTroubleRate: number;
+  /** Of some calls it can't tell any more how they ended, and a person finds out; plans from before that don't say. */
+  readonly forgetsCalls?: boolean;
   /** In live mode customers type their cards on the network's page. */
   readonly hasHostedCards: boolean;
   /** How often a receiver of webhooks fails. */
@@ -180,6 +189,7 @@ type ScatteredFault = Exclude<
   | 'restore elsewhere'
   | 'lost machine'
   | 'overtaken owner'
+  | 'end at a commit'
   | 'read the logs'
   | 'compact'
   | 'scrub'
@@ -210,7 +220,7 @@ export function planOf(seed: string): Plan {
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
-  return withExportsAndLimits(withTools(odd));
+  return withLaterStart(withForgottenCalls(withEndsAtCommits(withExportsAndLimits(withTools(odd)))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

@@ -5,11 +5,13 @@ import type { Clocks } from '../../../src/core/clock.ts';
 import type { TrustClocks } from '../../../src/journal/ownership.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
-export const startMs = Date.UTC(2026, 10, 2, 12);
+const noonMs = Date.UTC(2026, 10, 2, 12);
 
 export class MachineClocks implements Clocks {
   readonly #simulation: Simulation;
   readonly #name: string;
+  /** When the run begins, by a clock that is right: Unix milliseconds. */
+  startMs = noonMs;
   /** Milliseconds too many in each that passes. */
   drift = 0;
   #offMs = 0;
@@ -22,15 +24,20 @@ export class MachineClocks implements Clocks {
     this.#name = name;
   }
 
-  readonly wall = (): number => Math.floor(startMs + this.#simulation.nowMs * (1 + this.drift) + this.#offMs);
+  readonly wall = (): number => Math.floor(this.trust.wall());
 
   readonly monotonic = (): number => Math.floor((this.#simulation.nowMs - this.#bootedMs) * (1 + this.drift));
 
   /** The clocks that a deadline is held against. The first one stands still while the machine is suspended. */
   readonly trust: TrustClocks = {
     monotonic: () => (this.#simulation.nowMs - this.#bootedMs - this.#suspendedMs) * (1 + this.drift),
-    wall: () => startMs + this.#simulation.nowMs * (1 + this.drift) + this.#offMs,
+    wall: () => this.startMs + this.#simulation.nowMs * (1 + this.drift) + this.#offMs,
   };
+
+  /** The run begins so long after noon. */
+  beginAt(pastNoonMs: number): void {
+    this.startMs = noonMs + pastNoonMs;
+  }
 
   /** The machine was suspended for so long. */
   slept(ms: number): void {

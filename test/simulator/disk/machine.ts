@@ -18,6 +18,13 @@ export interface CommitFault {
   readonly path: string;
 }
 
+/** The process ends in one of the first operations after a commit has begun. */
+interface EndAtCommit {
+  /** A part of the path of what is committed to. */
+  readonly path: string;
+  readonly operations: number;
+}
+
 /** A commit that the library writes in a thread of its own. */
 export interface PendingCommit {
   readonly lane: Lane;
@@ -55,6 +62,8 @@ export class Machine implements Place {
   readonly #liedAbout = new Set<{ history: unknown[] }>();
   /** The next commits that fail. */
   readonly faults: CommitFault[] = [];
+  /** Null: it does not. */
+  endsAt: EndAtCommit | null = null;
   /** What befell which part of the data, and whom. */
   readonly struck = new Counts();
   readonly pending = new Set<PendingCommit>();
@@ -127,8 +136,12 @@ export class Machine implements Place {
     return this.random.skewed(0.1, 25) * this.slowness;
   }
 
-  /** Takes the fault that hits the next commit to this path, if one does. */
+  /** A commit to this path begins. Takes the fault that hits it, if one does. */
   takeFault(path: string): CommitFault | undefined {
+    if (this.endsAt !== null && path.includes(this.endsAt.path)) {
+      this.#endsIn = this.endsAt.operations;
+      this.endsAt = null;
+    }
     const at = this.faults.findIndex((fault) => path.includes(fault.path));
     if (at >= 0) {
       this.struck.add(`failed commit of the ${placeOf(path)}`);
@@ -218,6 +231,7 @@ export class Machine implements Place {
     this.#overtaken.clear();
     this.#open.clear();
     this.faults.length = 0;
+    this.endsAt = null;
     this.volume.release();
     const promised = [...this.#liedAbout].map((file) => [file, file.history.at(-1)] as const);
     const lost = withPower

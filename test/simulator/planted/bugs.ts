@@ -62,6 +62,11 @@ const durability = [
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence));',
     'this.#meta.putSync(sequenceKey, sequenceBytes(sequence + (this.#sequence > 0 ? 1 : 0)));',
   ]),
+  bug('the sequence of a checkpoint is committed before its rows', [
+    'journal/checkpoint/checkpoint.ts',
+    '    this.#commit(() => {\n      this.#records.write(records);',
+    '    this.#commit(() => this.#meta.putSync(sequenceKey, sequenceBytes(sequence)));\n    this.#commit(() => {\n      this.#records.write(records);',
+  ]),
   bug('segments go although their stored responses are needed', [
     'journal/log/follow.ts',
     ' && lastTimeMs(segments, elementAt(list, 0)) < olderThanMs)',
@@ -94,6 +99,11 @@ const idempotency = [
     'shard/recover.ts',
     'if (entry.idempotency !== null) state.keys.index.add(entry.idempotency);',
     '',
+  ]),
+  bug('keys of the oldest hour are forgotten at a start', [
+    'journal/checkpoint/checkpoint.ts',
+    '    let start = hourKey(sinceMs);\n',
+    '    let start = hourKey(sinceMs + 3_600_000);\n',
   ]),
   bug('a key counts for all organizations', [
     'shard/gates.ts',
@@ -197,6 +207,21 @@ const foreign = [
   bug('a session ends while its payment is under way', [
     'domain/due.ts',
     "  if (intent.network_call !== null || intent.status === 'processing') return session;\n",
+    '',
+  ]),
+  bug('a call is settled that may be under way', [
+    'networks/runner.ts',
+    "    if (ms > 0) return { because: 'under_way', ms };\n",
+    '    void ms;\n',
+  ]),
+  bug('a call of before a start is not in doubt', [
+    'networks/runner.ts',
+    '    for (const { id } of taken) this.#sender.mayHaveSent(id);\n',
+    '',
+  ]),
+  bug('a network that is asked again waits for no doubt', [
+    'networks/sender.ts',
+    '    if (network.doubtMs !== undefined) this.#assertNoDoubt(call.id, network.doubtMs);\n',
     '',
   ]),
   bug('a cancel does not tell the network', [

@@ -15,7 +15,8 @@ import { lookAround } from './look-around.ts';
 import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
 import type { Entrance } from './service.ts';
-import { wholePayment } from './whole-payments.ts';
+import { settleCalls } from './settled-calls.ts';
+import { paidLive, wholePayment } from './whole-payments.ts';
 import type { World } from './world.ts';
 
 export interface ActContext {
@@ -505,4 +506,11 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'whole payment': wholePayment,
   'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
+  async 'settle call'(acting) {
+    const { random, shops, clients } = acting;
+    const shop = random.pick(shops.filter(({ livemode }) => livemode));
+    if (random.chance(0.6)) await paidLive({ ...acting, shop });
+    await clients.wait(random.skewed(10, 8_000));
+    await settleCalls(acting, shop);
+  },
 };

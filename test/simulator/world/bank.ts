@@ -32,6 +32,10 @@ export class Bank {
   readonly #world: World;
   readonly #random: Random;
   readonly effects = new Map<string, Effect>();
+  /** Calls of which it can't tell any more what became of them, whether it has done them or not. */
+  readonly #forgotten = new Set<string>();
+  /** Those that a person has settled: they have had their effect by then, or have none. */
+  readonly #settled = new Set<string>();
   /** The process's shards that listen, and the lanes in which they do. */
   #listeners: { readonly lane: Lane; readonly listener: OutcomeListener }[] = [];
 
@@ -50,6 +54,7 @@ export class Bank {
     const lookup = async ({ id }: NetworkCall) => {
       this.#world.goesOut(`a question about ${id}`);
       await this.underWay();
+      if (this.#forgotten.has(id)) throw new Error('nobody can tell');
       const effect = this.effects.get(id);
       return effect === undefined ? 'unknown' : this.#answerOf(effect);
     };
@@ -92,16 +97,41 @@ export class Bank {
 
   async #take(call: NetworkCall, owner: string): Promise<NetworkOutcome> {
     this.#world.calls(call, owner);
+    if (this.#forgets(call)) this.#forgotten.add(call.id);
     await this.underWay();
     if (this.isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
     const effect = this.#effectOf(call);
-    if (this.isTroubled) {
+    if (this.isTroubled || this.#forgotten.has(call.id)) {
       this.#world.happened.add('network answer lost');
       if (this.#random.chance(0.5)) return new Promise(() => {});
       throw new Error('the connection broke');
     }
     await this.#world.simulation.wait(this.#random.skewed(0.5, 100));
     return this.#answerOf(effect);
+  }
+
+  /** What persons ask this network about: what is done for a customer who waits, or with money. */
+  isAnswerable({ action }: Pick<NetworkCall, 'action'>): boolean {
+    if (action === 'open_card_page') return this.#world.hostedCards === null;
+    return action === 'authorize_card' || action === 'refund_charge';
+  }
+
+  #forgets(call: NetworkCall): boolean {
+    if (!this.#world.settings.forgetsCalls || !this.isAnswerable(call) || !this.isTroubled) return false;
+    return this.#random.chance(0.7);
+  }
+
+  /** What a person is told there who asks about a call: null when it was not done, or nobody knows yet how it ends. */
+  found(call: string): Effect | null {
+    const effect = this.effects.get(call);
+    return effect !== undefined && this.#world.simulation.nowMs >= effect.finalAtMs ? effect : null;
+  }
+
+  /** A person has settled a call as what was found, which nothing may come of any more. */
+  settled(call: string, found: Effect | null): void {
+    // It was done while the person was on the way, and the person has it undone.
+    if (found === null) this.effects.delete(call);
+    this.#settled.add(call);
   }
 
   /** The call lies in a queue of the network, which knows nothing of it until then, and breaks the connection. */
@@ -133,6 +163,11 @@ export class Bank {
       );
       return known;
     }
+    this.#world.judge.check(
+      'a network call has one effect',
+      !this.#settled.has(call.id) || this.#world.wasRestored || this.#world.isDamaged,
+      () => `the call ${call.id} was settled before it is done`,
+    );
     const { simulation } = this.#world;
     const isLater =
       (call.action === 'authorize_card' || call.action === 'refund_charge') && this.#random.chance(0.4);
@@ -150,7 +185,7 @@ export class Bank {
     };
     this.effects.set(id, effect);
     this.#world.note(`network: ${action} ${id} ${effect.final.result}${isLater ? ', said later' : ''}`);
-    if (isLater) this.#notify(effect, finalAtMs - simulation.nowMs);
+    if (isLater && !this.#forgotten.has(id)) this.#notify(effect, finalAtMs - simulation.nowMs);
     return effect;
   }
 

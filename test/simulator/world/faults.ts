@@ -101,6 +101,10 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
   'power cut': ({ host, random }) => host.crash(true, downMs(random)),
   'kill in the middle': ({ host, random }) => host.crashIn(Math.floor(random.skewed(1, 600)), false),
   'power cut in the middle': ({ host, random }) => host.crashIn(Math.floor(random.skewed(1, 600)), true),
+  'end at a commit'({ host, random }) {
+    const path = random.pick(['/state/', '/state/', '/log/', '/directory/']);
+    host.crashAtCommit(path, random.between(1, 4), random.chance(0.4));
+  },
   'failed commit'({ world, random }) {
     world.machine.faults.push({
       fault: random.chance(0.8) ? 'io-error' : 'full',

@@ -134,6 +134,12 @@ export class Host implements Runs {
     this.#world.machine.endIn(operations);
   }
 
+  /** The process ends in one of the first operations after a commit to a path has begun. */
+  crashAtCommit(path: string, operations: number, withPower: boolean): void {
+    this.#withPower = withPower;
+    this.#world.machine.endsAt = { path, operations };
+  }
+
   /** To be called after every task: a process that has ended in its middle is gone now. */
   afterTask(): void {
     const { machine, judge } = this.#world;

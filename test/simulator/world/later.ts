@@ -3,7 +3,6 @@
 
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { ofKind } from '../../domain/invariants.ts';
-import { startMs } from '../disk/clocks.ts';
 import { Random } from '../kernel/random.ts';
 import { asked, type Healing } from './healing.ts';
 import type { World } from './world.ts';
@@ -19,8 +18,8 @@ const earlyMs = 29 * dayMs;
 const settleMs = 60_000;
 
 /** Not in every run, because it takes as long as the run itself. */
-export function hasLater({ simulation }: World): boolean {
-  return new Random(`${simulation.seed}/later`).chance(0.4);
+export function hasLater(seed: string): boolean {
+  return new Random(`${seed}/later`).chance(0.4);
 }
 
 export async function auditLater(healing: Healing): Promise<void> {
@@ -56,7 +55,7 @@ export async function auditLater(healing: Healing): Promise<void> {
   // Events are counted from the mark that comes after them.
   await pass(eventsGoneMs);
   await until(simulation.nowMs + settleMs, () => host.isIdle);
-  if (judge.finding === null) auditRetention(world, host.records(), beganMs + startMs);
+  if (judge.finding === null) auditRetention(world, host.records(), beganMs + world.clocks.startMs);
 }
 
 function auditRetention({ judge }: World, records: ReadonlyMap<string, StoredRecord>, beganMs: number): void {

@@ -27,7 +27,12 @@ const forgetting = [
 ];
 
 /** Then it is not known at once how much time has passed, and the bucket is refilled later. */
-const stopping = ['fault: power cut', 'fault: power cut in the middle', 'fault: lying sync'];
+const stopping = [
+  'fault: power cut',
+  'fault: power cut in the middle',
+  'fault: end at a commit',
+  'fault: lying sync',
+];
 
 export class Limits {
   readonly #world: World;

@@ -29,10 +29,10 @@ import { type OnAnswer, ShardClient } from '../../../src/shard/client.ts';
 import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
 import { clientBounds } from '../../../src/shard/memory.ts';
 import type {
-  CallbackRequest,
   FromShard,
   InternalAnswer,
   InternalRequest,
+  NetworksMessage,
   ToShard,
 } from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
@@ -645,8 +645,8 @@ export class Service {
     });
   }
 
-  /** Takes what a network posts for an organization. */
-  handOver(org: string, request: CallbackRequest, done: (answer: InternalAnswer) => void): void {
+  /** Takes what a network posts for an organization, and what operators ask about its calls. */
+  handOver(org: string, request: NetworksMessage['request'], done: (answer: InternalAnswer) => void): void {
     this.#world.simulation.soon(this.#edge, () => {
       void this.#clients[this.shardOf(org)]?.handOver(request).then(done);
     });

@@ -61,6 +61,20 @@ async function paidBack(acting: Act): Promise<void> {
   await lookAt(acting, charge);
 }
 
+/** Paid by card in live mode, and paid back in two parts. */
+export async function paidLive(acting: Act): Promise<void> {
+  const { world, clients, shop, service } = acting;
+  const charge = await opened(acting, 'card');
+  if (charge === null) return;
+  const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
+  if (world.hostedCards !== null) world.hostedCards.pay(shop.org, charge.id, amount, service);
+  else
+    await page(acting, shop, 'submit_card', charge.id, { token: 'sim_now_succeeds', card, challenge: false });
+  await clients.wait(1_000);
+  for (const part of [20_000, undefined])
+    await done(acting, '/v1/refunds', { charge: charge.id, amount: part });
+}
+
 /** A code for cash: refused by the agents, or paid too late, or with other money. */
 async function cashAstray(acting: Act): Promise<void> {
   const charge = await opened(acting, 'cash');

@@ -64,7 +64,10 @@ export class World {
     useSimulation(this.simulation);
     const names = settings.nodes === 0 ? [''] : nodeNames.slice(0, settings.nodes);
     this.machines = names.map((name) => new Machine(this.simulation, name));
-    for (const { clocks } of this.machines) clocks.drift = settings.drift;
+    for (const { clocks } of this.machines) {
+      clocks.drift = settings.drift;
+      clocks.beginAt(settings.pastNoonMs ?? 0);
+    }
     this.judge = new Judge(() => this.machines.some(({ isDown }) => isDown));
     this.settings = settings;
     this.trace = new Trace(() => this.simulation.nowMs, isKept);
