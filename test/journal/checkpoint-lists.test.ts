@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Table } from '../../src/disk/environment.ts';
+import { IndexTable } from '../../src/journal/checkpoint/index-table.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { inspectJournal } from '../../src/journal/stopped-journal.ts';
 import {
@@ -109,6 +111,25 @@ test('what is written is found by the next scan', async (context) => {
   assert.deepEqual([byStatus('canceled'), byStatus('requires_payment_method')], [[4], [3, 2, 1]]);
   assert.equal(checkpoint.get(idOf(5)), undefined);
   assert.deepEqual(checkpoint.get(idOf(4)), paymentIntent(4, { status: 'canceled' }));
+});
+
+test('what was read of a list stays at hand while others are read, of so many lists', () => {
+  let reads = 0;
+  const empty = { get: () => undefined } as unknown as Table;
+  const table = new IndexTable(empty, empty, (read) => {
+    reads++;
+    return read();
+  });
+  const readsOf = (list: number) => {
+    const before = reads;
+    assert.deepEqual([...table.scan(`list-${list}`, { descending: true })], []);
+    return reads - before;
+  };
+  const lists = Array.from({ length: 500 }, (_, list) => list);
+  assert.deepEqual(new Set(lists.map(readsOf)), new Set([1]));
+  assert.deepEqual(new Set(lists.map(readsOf)), new Set([0]));
+  readsOf(500);
+  assert.equal(readsOf(0), 1, 'it made room');
 });
 
 test('the names of lists are found in their order, from a text on', async (context) => {
