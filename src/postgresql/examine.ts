@@ -54,6 +54,11 @@ function describe(primary: Primary, found: Found | undefined, isSingle: boolean)
       ok: false,
       detail: `${primary.name}: the role may not create tables: "grant create on schema payments to" it`,
     };
+  if (!isSingle && found.standby_count === '0')
+    return {
+      ok: false,
+      detail: `${primary.name}: no standby follows it, so writes wait: start one, or have one follow it`,
+    };
   const standbys = isSingle ? 'one server alone, as configured' : describeStandbys(found);
   const size = Math.ceil(Number(found.log_bytes) / megabyte);
   return {
@@ -63,7 +68,6 @@ function describe(primary: Primary, found: Found | undefined, isSingle: boolean)
 }
 
 function describeStandbys({ standby_count: count, lag_bytes: lag }: Found): string {
-  if (count === '0') return '0 standbys';
   const standbys = count === '1' ? '1 standby' : `${count} standbys`;
   // A role without pg_monitor sees only that they are there.
   if (lag === null) return `${standbys}, whose lag the role may not see (grant pg_monitor to it)`;

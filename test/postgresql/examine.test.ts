@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { systemTimers } from '../../src/core/scheduler.ts';
 import { examinePostgres } from '../../src/postgresql/examine.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { poll } from '../poll.ts';
 import { leftOut, startServers } from './servers.ts';
 
 test('how far the standbys are is told, or what the role needs to see it', {
@@ -13,8 +14,8 @@ test('how far the standbys are is told, or what the role needs to see it', {
   const servers = await startServers(context, 1);
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
+  const options = { address, password: null, ca: null, timers: systemTimers };
   const examined = async () => {
-    const options = { address, password: null, ca: null, timers: systemTimers };
     const { ok, detail } = await examinePostgres(options, false);
     assert.equal(ok, true, detail);
     return detail;
@@ -25,4 +26,11 @@ test('how far the standbys are is told, or what the role needs to see it', {
     await examined(),
     /; 1 standby, whose lag the role may not see \(grant pg_monitor to it\); the log/,
   );
+  // Without any, no commit is ever confirmed.
+  await servers.all[1]!.stop('fast');
+  const alone = await poll(async () => {
+    const found = await examinePostgres(options, false);
+    return found.ok ? undefined : found.detail;
+  });
+  assert.match(alone, /: no standby follows it, so writes wait: start one, or have one follow it$/);
 });
