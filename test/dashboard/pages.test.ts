@@ -196,6 +196,20 @@ for (const place of ['customers', 'checkout', 'reviews?show=all', 'events']) {
   });
 }
 
+for (const [received, what] of [
+  [20_000, /Received<\/dt><dd><bdi>Another currency<\/bdi><\/dd>/],
+  [20_001, /Received<\/dt><dd>.*200\.01/],
+] as const) {
+  test(`the page of a review of ${received} centimes where 20,000 were asked for`, async () => {
+    const review = { id: 'prv_1', created: 0, open: true, reason: 'amount_mismatch', charge: 'ch_1' };
+    const sums = { payment_intent: 'pi_1', amount_expected: 20_000, amount_received: received };
+    const callApi = async () => ({ ok: true, body: { ...review, ...sums } }) as ApiAnswer;
+    const { body } = await visit('reviews/prv_1', { callApi });
+    assert.match(body.toString(), what);
+    assert.doesNotMatch(body.toString(), /Difference<\/dt><dd><bdi>None/);
+  });
+}
+
 test('an older page of a list is not filtered, and one with a filter is', async () => {
   const callApi = async () => ({ ok: true, body: { data: [], has_more: false } }) as ApiAnswer;
   const clears = async (query: string) => {

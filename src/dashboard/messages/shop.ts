@@ -119,11 +119,12 @@ export const shopMessages = texts({
   too_much: '{amount} too much | {amount} en trop | {amount} زيادة',
   too_little: '{amount} too little | {amount} manquants | {amount} نقص',
   no_difference: 'None | Aucun | لا يوجد',
+  another_currency: 'Another currency | Autre devise | عملة أخرى',
   amount_mismatch: 'Another amount | Autre montant | مبلغ مختلف',
   late_payment: 'Too late | Trop tard | متأخر',
-  amount_mismatch_text: `The customer paid another amount than was asked for. Nothing was credited to the payment.
-    Le client a payé un autre montant que celui demandé. Rien n’a été crédité au paiement.
-    دفع العميل مبلغًا غير المطلوب. لم يُقيَّد شيء في الدفعة.`,
+  amount_mismatch_text: `The money is not what was asked for. It was not credited to the payment, whose page tells whether it was paid.
+    L’argent n’est pas celui demandé. Il n’a pas été crédité au paiement, dont la page dit s’il a été payé.
+    المال غير المطلوب. لم يُقيَّد في الدفعة، وتبيّن صفحتها هل دُفعت.`,
   late_payment_text: `The money arrived after the attempt to pay had ended, or its network had reported it for another payment before. Nothing was credited to the payment.
     L’argent est arrivé après la fin de la tentative, ou son réseau l’avait déjà signalé pour un autre paiement. Rien n’a été crédité au paiement.
     وصل المال بعد انتهاء المحاولة، أو سبق أن أبلغت الشبكة عنه لدفعة أخرى. لم يُقيَّد شيء في الدفعة.`,

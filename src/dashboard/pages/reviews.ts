@@ -64,7 +64,7 @@ function reviewsTable(request: Request, reviews: readonly Review[], empty: Html)
         ({ id, reason }) => html`<a href="${viewLink(request, `reviews/${id}`)}">${say(reason)}</a>`,
       ],
       [say('expected'), ({ amount_expected }) => ui.amount(language, amount_expected), 'numeric'],
-      [say('received'), ({ amount_received }) => ui.amount(language, amount_received), 'numeric'],
+      [say('received'), (review) => receivedPart(request, review), 'numeric'],
       [say('status'), (review) => reviewBadge(request, review)],
       [say('created'), ({ created }) => ui.time(language, created * 1000)],
     ],
@@ -82,7 +82,7 @@ async function showReview(request: Request): Promise<DashboardAnswer> {
   const found = await request.api('retrieve_review', { id });
   if (!found.ok) return unansweredPage(request, found);
   const review = found.body as Review;
-  const { reason, amount_expected: expected, amount_received: received } = review;
+  const { reason, amount_expected: expected } = review;
   return page(request, {
     title: say(reason),
     actions: reviewBadge(request, review),
@@ -92,8 +92,8 @@ async function showReview(request: Request): Promise<DashboardAnswer> {
         say('details'),
         html`<p>${say(`${reason}_text`)}</p>${ui.definitions([
           [say('expected'), ui.amount(language, expected)],
-          [say('received'), ui.amount(language, received)],
-          [say('difference'), differenceText(request, received - expected)],
+          [say('received'), receivedPart(request, review)],
+          [say('difference'), differenceText(request, review)],
           [say('payment'), paymentLink(request, review.payment_intent)],
           [say('attempt'), ui.copyable(request, review.charge)],
           [say('created'), ui.time(language, review.created * 1000)],
@@ -104,7 +104,18 @@ async function showReview(request: Request): Promise<DashboardAnswer> {
   });
 }
 
-function differenceText({ language, say }: Request, centimes: number): string {
+/** Only the currency can differ where an amount does not add up and is the right one. */
+function isOtherCurrency({ reason, amount_expected, amount_received }: Review): boolean {
+  return reason === 'amount_mismatch' && amount_received === amount_expected;
+}
+
+function receivedPart({ language, say }: Request, review: Review): Html | string {
+  return isOtherCurrency(review) ? say('another_currency') : ui.amount(language, review.amount_received);
+}
+
+function differenceText({ language, say }: Request, review: Review): string {
+  if (isOtherCurrency(review)) return say('another_currency');
+  const centimes = review.amount_received - review.amount_expected;
   if (centimes === 0) return say('no_difference');
   const difference = formatAmount(Math.abs(centimes), 'mad', language);
   return say(centimes > 0 ? 'too_much' : 'too_little', { amount: difference });
