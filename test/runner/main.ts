@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { leftOut, prepareServers } from '../postgresql/servers.ts';
 import { longestFiles } from './longest-files.ts';
 import longestReporter from './longest-reporter.ts';
+import { setExitCode } from './outcome.ts';
 import { prepareModules } from './prepare-modules.ts';
 import { scratchFolder } from './scratch.ts';
 import { sharedProcesses } from './shared-processes.ts';
@@ -90,15 +91,7 @@ async function runAll(): Promise<void> {
   const events = run({ files, concurrency, timeout, execArgv, signal });
   // Each reporter listens to the end several times.
   events.setMaxListeners(30);
-  process.exitCode = 1;
-  // Of a suite with a hook that fails, or a file that can't be loaded, no test needs to fail.
-  let failed = false;
-  events.on('test:fail', ({ todo }) => {
-    failed ||= todo === undefined;
-  });
-  events.on('test:summary', ({ file, success }) => {
-    if (file === undefined && success && !failed) process.exitCode = 0;
-  });
+  setExitCode(events);
   for (const reporter of [new spec(), longestReporter, skippedReporter])
     events.compose<NodeJS.ReadWriteStream>(reporter as never).pipe(process.stdout);
 }
