@@ -67,7 +67,7 @@ export async function readStoppedJournal<T>(
   refuseDamaged(dataFile(folder));
   const checkpoint = openCheckpoint({ ...options, isChecked: true });
   const reader = new CheckpointReader(folder);
-  const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read');
+  const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read-stopped');
   try {
     return await use({
       checkpoint,

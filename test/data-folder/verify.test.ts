@@ -255,6 +255,15 @@ test('a stored response that is damaged is found', async () => {
   assert.match((await finding(folder, 'stored_response')).object ?? '', /^[0-9a-f]{32}$/);
 });
 
+test('a newest segment that was emptied is found, and does not end the command', async () => {
+  const folder = copyOf(stopped);
+  const log = join(folder, `shard-${shardOfOrganization(shops[0]!.id, shards)}`, 'log');
+  const segment = readdirSync(log).sort().at(-1)!;
+  writeFileSync(join(log, segment, 'data.mdb'), '');
+  const { what } = await finding(folder, 'readable');
+  assert.match(what, new RegExp(`${segment}/data.mdb is damaged: its header page 0 is overwritten`));
+});
+
 test('a damaged record, and a part that is older than the rest, are found', async () => {
   const damaged = copyOf(stopped);
   const place = shardOfOrganization(shops[0]!.id, shards);

@@ -35,8 +35,11 @@ export interface Segment {
   checked: CheckDepth;
 }
 
-/** The log writes its newest segment. A follower, which may run in another thread, only reads. */
-type Access = 'write' | 'read';
+/**
+ * The log writes its newest segment. A follower, which may run in another thread, only reads.
+ * `read-stopped` is for a log that nothing writes meanwhile.
+ */
+type Access = 'write' | 'read' | 'read-stopped';
 
 const nameDigits = 16;
 /** So many are open: the newest one, and those from which stored responses were read. */
@@ -138,7 +141,8 @@ export class Segments {
     const { folder } = segment;
     const isWriter = this.#access === 'write';
     // A file that is being written looks damaged. Its writer has checked it.
-    const check = isNewest && !isWriter ? 'none' : remainingCheck(wanted, segment.checked);
+    const isWritten = isNewest && this.#access === 'read';
+    const check = isWritten ? 'none' : remainingCheck(wanted, segment.checked);
     const readOnly = !isNewest || !isWriter;
     this.#spares.release();
     try {
