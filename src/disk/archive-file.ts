@@ -10,6 +10,7 @@ import { createReadStream, renameSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { errorCode } from '../core/errors.ts';
 import { checkLabel, encodeLabel, type Part } from './identity.ts';
 import { JournalDamaged } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
@@ -197,9 +198,14 @@ export async function digestOfFile(path: string, pace: Pace): Promise<string> {
 
 /** The bytes of a file, which `hash` gets, too. */
 async function* hashed(path: string, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
-    hash.update(chunk as Buffer);
-    yield chunk as Buffer;
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: writeBytes })) {
+      hash.update(chunk as Buffer);
+      yield chunk as Buffer;
+    }
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new JournalDamaged(`${path} is missing: put it back, or use another backup`, { cause: error });
   }
 }
 
@@ -230,6 +236,7 @@ async function decrypted(
   try {
     return await decrypter.decrypt(ReadableStream.from(content));
   } catch (error) {
+    if (error instanceof JournalDamaged) throw error;
     throw new JournalDamaged(`${path} can't be decrypted: ${(error as Error).message}`, { cause: error });
   }
 }
@@ -292,7 +299,7 @@ class BlockReader {
       const { done, value } = await this.#chunks.next();
       return done === true ? null : Buffer.from(value);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
+      if (errorCode(error) !== undefined || error instanceof JournalDamaged) throw error;
       throw this.damaged(`it can't be decrypted from here on: ${(error as Error).message}`);
     }
   }

@@ -430,6 +430,11 @@ test('what can not be restored is refused in one line, and leaves nothing', asyn
       assert.match(await refusedOf(), damage);
       assert.match(await refusalHere('verify', '--from', to), damage);
     }
+    rmSync(path);
+    const missing = new RegExp(
+      `^JournalDamaged: \\S+${file} is missing: put it back, or use another backup$`,
+    );
+    await assert.rejects(restoreFolder(options), missing);
     writeFileSync(path, sound);
     assert(!existsSync(data));
   }
