@@ -109,12 +109,12 @@ const formBytesMax = 2_048;
 const hintCharactersMax = 512;
 /** A name, with one more in brackets or empty ones for a list. */
 const fieldName = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
-const integer = /^(?:0|-?[1-9]\d{0,14})$/;
+const integerOrBoolean = /^(?:0|-?[1-9]\d{0,14}|true|false)$/;
 
 /**
  * The JSON of a body that was sent as a form (`amount=12000&metadata[order]=7`), for the error that
- * says to send JSON. It is a hint: what looks like an integer becomes one. Null when the body is no
- * such form, too long, or must not be repeated.
+ * says to send JSON. It is a hint: what looks like an integer or a boolean becomes one. Null when
+ * the body is no such form, too long, or must not be repeated.
  */
 export function jsonOfForm(bytes: Buffer): string | null {
   if (bytes.length > formBytesMax || !isUtf8(bytes)) return null;
@@ -125,7 +125,7 @@ export function jsonOfForm(bytes: Buffer): string | null {
     const [, first, second] = fieldName.exec(name) ?? [];
     if (first === undefined) return null;
     const known = fields.get(first);
-    const given = integer.test(value) ? Number(value) : value;
+    const given: unknown = integerOrBoolean.test(value) ? JSON.parse(value) : value;
     if (second === undefined) fields.set(first, given);
     else if (second === '' || /^\d+$/.test(second))
       fields.set(first, [...(Array.isArray(known) ? known : []), given]);

@@ -7,6 +7,8 @@ import { jsonOfForm } from '../../src/shard/body.ts';
 const shown: [string, unknown][] = [
   ['amount=12000&currency=mad', { amount: 12_000, currency: 'mad' }],
   ['amount=0&phone=0612345678&code=007', { amount: 0, phone: '0612345678', code: '007' }],
+  ['disabled=true&metadata[gift]=true', { disabled: true, metadata: { gift: 'true' } }],
+  ['disabled=false', { disabled: false }],
   ['description=Th%C3%A9+%C3%A0+la+menthe', { description: 'Thé à la menthe' }],
   ['metadata[order]=7&metadata[shop]=a', { metadata: { order: '7', shop: 'a' } }],
   ['payment_method_types[]=card&payment_method_types[]=cash', { payment_method_types: ['card', 'cash'] }],
