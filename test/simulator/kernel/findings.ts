@@ -16,6 +16,7 @@ export const assertions = [
   'a list has the same objects by pages of every size, both ways',
   'a filter shows what fits, and nothing else',
   'memory is what the disk replays to',
+  'the time of a shard does not go back',
   'what a shard reads is what was written',
   'what a shard has just used stays in memory',
   'memory is counted as it is used',

@@ -67,6 +67,11 @@ const durability = [
     '    this.#commit(() => {\n      this.#records.write(records);',
     '    this.#commit(() => this.#meta.putSync(sequenceKey, sequenceBytes(sequence)));\n    this.#commit(() => {\n      this.#records.write(records);',
   ]),
+  bug('the time of a shard goes back when it starts', [
+    'shard/recover.ts',
+    '      clock.notBefore(entry.timeMs);\n',
+    '',
+  ]),
   bug('segments go although their stored responses are needed', [
     'journal/log/follow.ts',
     ' && lastTimeMs(segments, elementAt(list, 0)) < olderThanMs)',
@@ -293,6 +298,11 @@ const operators = [
       '  #revision: number;\n  #late = new Map();\n',
     ],
   ),
+  bug('a key that was rolled works twice as long', [
+    'directory/directory.ts',
+    'rolled(current, made.key.id, overlapSeconds, nowMs)',
+    'rolled(current, made.key.id, 2 * overlapSeconds, nowMs)',
+  ]),
   bug('the edge goes on with a key that was revoked', [
     'edge/api/authenticate.ts',
     '    this.#byHeader.clear();\n',

@@ -36,6 +36,11 @@ export class History {
   /** The last sequence that is durable for certain. */
   durable = 0;
 
+  /** Service time of the newest batch; 0 without one. */
+  get newestMs(): number {
+    return this.#batches.at(-1)?.timeMs ?? 0;
+  }
+
   /** The shard has recovered with these records: what it had appended beyond them was lost, and nobody was told of it. */
   recovered(nextSequence: number, records: Records): void {
     if (this.#base === null) {

@@ -134,10 +134,19 @@ export class Operators {
   async #roll(key: IssuedKey, overlapSeconds: number): Promise<void> {
     // Without an answer nobody knows: it may be rolled.
     key.expiresAtMs = Number.NaN;
+    const walls = () => this.#world.machines.map(({ clocks }) => clocks.wall() + overlapSeconds * 1_000);
+    const earliest = walls();
     const rolled = await this.run((directory) => directory.rollKey(key.text, overlapSeconds, 'operator'));
     if (rolled === null) return;
+    const { expiresAtMs } = rolled.old;
+    const ends = [...earliest, ...walls()];
+    this.#world.judge.check(
+      'a key that was revoked opens nothing',
+      expiresAtMs !== null && expiresAtMs >= Math.min(...ends) && expiresAtMs <= Math.max(...ends),
+      () => `a key that works for ${overlapSeconds} seconds more ends at ${expiresAtMs}, and not in ${ends}`,
+    );
     this.#world.note(`operator: a key of ${key.shop.org} is rolled, with ${overlapSeconds} seconds`);
-    key.expiresAtMs = rolled.old.expiresAtMs ?? Number.NaN;
+    key.expiresAtMs = expiresAtMs ?? Number.NaN;
     const issuedMs = this.#world.simulation.nowMs;
     const never = { revokedMs: Infinity, expiresAtMs: Infinity };
     this.keys.push({ text: rolled.text, shop: key.shop, issuedMs, ...never });

@@ -217,6 +217,12 @@ export class ShardThread {
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
     auditRecovery(world, running.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
+    const [{ serviceMs }, { newestMs }] = [running.shard.now(), this.#history];
+    world.judge.check(
+      'the time of a shard does not go back',
+      serviceMs >= newestMs || world.isDamaged,
+      () => `shard ${number} goes on at ${serviceMs}, and its newest entry is of ${newestMs}`,
+    );
     this.#auditMirror();
     const { state } = running.shard;
     const { checkpoint } = this.#journal;
@@ -227,9 +233,9 @@ export class ShardThread {
       oracle.promptness.ticked(running.shard);
       return tick();
     };
-    const { serviceMs } = running.shard.now();
+    const { serviceMs: startedMs } = running.shard.now();
     await running.start();
-    if (!state.readOnly) oracle.promptness.judgeDue(serviceMs);
+    if (!state.readOnly) oracle.promptness.judgeDue(startedMs);
     machine.step();
   }
 
