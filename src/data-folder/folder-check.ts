@@ -115,7 +115,7 @@ async function inspectShard(
   noted: NotedEnd | null,
 ): Promise<ShardFindings | null> {
   const { folder, acceptLoss, checked, warn, onDamage = () => {} } = check;
-  const look = (journal: InspectedJournal): ShardFindings => {
+  const look = async (journal: InspectedJournal): Promise<ShardFindings> => {
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
     if (acceptLoss) {
       const missing = journal.acceptMissingSegment();
@@ -123,6 +123,7 @@ async function inspectShard(
     } else {
       journal.refuseMissingSegment();
     }
+    journal.refuseDamagedEnd();
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));
@@ -130,6 +131,7 @@ async function inspectShard(
     const found = expected === null ? undefined : journal.checksumAt(notedAt);
     const isOther = found !== undefined && found !== expected;
     const { sequence } = checkpoint;
+    if (acceptLoss && logEnd < sequence) await journal.acceptShortLog();
     const last = Math.max(logEnd, sequence);
     const end = { sequence: last, checksum: journal.checksumAt(last) ?? null };
     return { number, checkpoint: sequence, logEnd, end, isOther, directoryRevision, isWhole, organizations };

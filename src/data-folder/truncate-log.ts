@@ -41,7 +41,7 @@ async function truncate(
     await recordOffline(path, 'log.truncate', params, async () => {
       // First: a note of what is given up would refuse the next start.
       forgetEnd(folder, shard);
-      remove();
+      await remove();
     });
     return batch;
   });

@@ -20,7 +20,7 @@ import {
   type StoredResponse,
 } from './journal.ts';
 import { checkedHeader, decodeBatch } from './log/codec.ts';
-import { followedLog, recoverLog } from './log/follow.ts';
+import { followedLog, recoverLog, refuseDamagedEnd } from './log/follow.ts';
 import { checksumAt, endOf, readStoredResponse, Segments } from './log/segments.ts';
 import {
   acceptMissingSegment,
@@ -100,8 +100,12 @@ export interface InspectedJournal {
   readonly isWhole: boolean;
   /** Throws `JournalDamaged` when the log's newest segment is gone. */
   refuseMissingSegment(): void;
+  /** Throws `JournalDamaged` when the log's last batch is damaged. */
+  refuseDamagedEnd(): void;
   /** Gives up a newest segment that is gone, and returns its folder; null when it is there. */
   acceptMissingSegment(): string | null;
+  /** Has a log that ends before the checkpoint go on behind that. */
+  acceptShortLog(): Promise<void>;
   /** The organizations with records in the log beyond the checkpoint. */
   organizationsInLog(): Set<string>;
 }
@@ -109,7 +113,7 @@ export interface InspectedJournal {
 /** Has `look` look at a journal. Rejects as `readStoppedJournal` does. */
 export async function inspectJournal<T>(
   options: JournalOptions,
-  look: (journal: InspectedJournal) => T,
+  look: (journal: InspectedJournal) => T | Promise<T>,
 ): Promise<T> {
   const { dir, identity } = options;
   const checkpoint = openCheckpoint(options);
@@ -117,13 +121,17 @@ export async function inspectJournal<T>(
   const segments = new Segments(join(dir, 'log'), mapSize, identity, 'write', checkedDepth(options));
   try {
     const isWhole = checkSegments(segments, checkpoint.sequence);
-    return look({
+    return await look({
       checkpoint,
       logEnd: endOf(segments),
       checksumAt: (sequence) => checksumAt(segments, sequence),
       isWhole,
       refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
+      refuseDamagedEnd: () => refuseDamagedEnd(segments),
       acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),
+      async acceptShortLog() {
+        await segments.create(checkpoint.sequence + 1);
+      },
       organizationsInLog: () => organizationsAfter(segments, checkpoint.sequence),
     });
   } finally {

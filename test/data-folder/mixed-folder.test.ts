@@ -270,6 +270,10 @@ describe('a start on parts that do not belong together is refused', () => {
     const folder = copyOfDataFolder(newer);
     replace(join(older, 'shard-1', 'log'), join(folder, 'shard-1', 'log'));
     await assertRefused(folder, /shard-1\/log is older than .*shard-1\/state: it ends at \d+ .*backup/);
+    for (const args of [['--accept-loss'], []]) {
+      const service = await startService({ dataDir: folder, env, args });
+      assert.equal(await service.stop(), 0, 'what was accepted once is not asked again');
+    }
   });
 
   test('when the directory is from an older backup', async () => {

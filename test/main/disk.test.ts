@@ -121,6 +121,32 @@ test('a damaged batch at the end of a log was acknowledged: it goes only when an
   assert.equal(await service.stop(), 0);
 });
 
+test('a damaged end of a log that the checkpoint has keeps its shard down, and is given up in the same way', async () => {
+  const dataDir = temporaryFolder();
+  const first = await startService({ dataDir, env });
+  const shops = await shopOnEachShard(first, 2);
+  const { json } = await create(first, shops[1]!, 'payment-0');
+  // A stop writes the checkpoint.
+  assert.equal(await first.stop(), 0);
+  damage(dataDir, 1, 'payment-0');
+  const { out } = await payments('doctor', '--stopped', '--data-dir', dataDir);
+  assert.match(out, /shard 1 would stay down: .*payments wal truncate 1:\d+/);
+  const down = await startService({ dataDir, env });
+  const said = /shard 1 stays down: [^\n]*payments wal truncate (1:\d+)/;
+  const [, place] = await down.until(() => said.exec(down.output()) ?? undefined);
+  assert.equal((await create(down, shops[0]!, 'later')).status, 200);
+  assert.equal(await down.stop(), 0);
+  const given = await payments('wal', 'truncate', place!, '--yes', '--data-dir', dataDir);
+  assert.equal(given.code, 0, given.error);
+  for (let start = 0; start < 2; start++) {
+    const service = await startService({ dataDir, env });
+    const { key } = shops[1]!;
+    assert.equal((await service.call(`/v1/payment_intents/${json.id}`, { key })).status, 200);
+    assert.equal((await create(service, shops[1]!, 'payment-0')).status, 500, 'its answer is gone');
+    assert.equal(await service.stop(), 0);
+  }
+});
+
 test('a damaged object of the checkpoint is answered with an error, and all else goes on', async () => {
   const dataDir = temporaryFolder();
   const first = await startService({ dataDir, env });

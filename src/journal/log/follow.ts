@@ -11,7 +11,15 @@ import type { MovedResponse } from '../checkpoint/response-table.ts';
 import { JournalDamaged, type ReplayedEntry, unlessDamaged } from '../journal.ts';
 import { checkedHeader, decodeBatch, readEntries, responseOf } from './codec.ts';
 import type { FollowedBatch, ReadableLog } from './log-engine.ts';
-import { batchTimeMs, endOf, fileBytes, type Segment, type Segments, writtenMs } from './segments.ts';
+import {
+  batchTimeMs,
+  endOf,
+  fileBytes,
+  foundEnd,
+  type Segment,
+  type Segments,
+  writtenMs,
+} from './segments.ts';
 
 /** So much is read at once: it takes some milliseconds. */
 const portionBytes = pieceSize(1024 * 1024);
@@ -159,6 +167,13 @@ function refuseHiddenEnd(segments: Segments, nextSequence: number): void {
   if (end < nextSequence) return;
   const defect = `its last entry is ${end}, and what comes before that can't be found`;
   throw damaged(segments, index, { sequence: nextSequence, bytes: 0, defect }, false);
+}
+
+/** Throws `DamagedLog` when the last batch is damaged, also where the checkpoint has it. */
+export function refuseDamagedEnd(segments: Segments): void {
+  const { sequence, defect } = foundEnd(segments);
+  if (defect !== null)
+    throw damaged(segments, segments.list.length - 1, { sequence, bytes: 0, defect }, true);
 }
 
 export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {

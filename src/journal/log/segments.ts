@@ -281,19 +281,28 @@ function firstSequenceIn(
   throw new JournalDamaged(`The ${which} key in segment ${basename(segment.folder)} is no sequence`);
 }
 
-/**
- * The last sequence of the log; 0 without any. An empty segment ends the one before it, and a
- * damaged batch counts as one entry. Throws `JournalDamaged`.
- */
+/** The last sequence of the log; 0 without any. Throws `JournalDamaged`. */
 export function endOf(segments: Segments): number {
+  return foundEnd(segments).sequence;
+}
+
+/**
+ * The end of the log, and what is wrong with its last batch. An empty segment ends the one before
+ * it, and a damaged batch counts as one entry. Throws `JournalDamaged`.
+ */
+export function foundEnd(segments: Segments): {
+  readonly sequence: number;
+  readonly defect: string | null;
+} {
   const newest = segments.list.at(-1);
-  if (newest === undefined) return 0;
+  if (newest === undefined) return { sequence: 0, defect: null };
   const environment = segments.open(newest);
   return guardRead(newest.folder, () => {
     const key = firstSequenceIn(environment, newest, 'last');
-    if (key === undefined) return newest.firstSequence - 1;
+    if (key === undefined) return { sequence: newest.firstSequence - 1, defect: null };
     const header = headerOf(environment, newest, key, segments.tag);
-    return typeof header === 'string' ? key : header.lastSequence;
+    if (typeof header === 'string') return { sequence: key, defect: header };
+    return { sequence: header.lastSequence, defect: null };
   });
 }
 

@@ -25,12 +25,13 @@ export interface DamagedEnd {
 }
 
 /**
- * Hands the damaged end of a log to `giveUp`, which may remove it; null: the end is sound. Rejects
- * with `JournalDamaged` when the log is damaged elsewhere.
+ * Hands the damaged end of a log to `giveUp`, which may remove it; null: the end is sound. When the
+ * checkpoint has it, the log goes on behind the checkpoint. Rejects with `JournalDamaged` when the
+ * log is damaged elsewhere.
  */
 export async function truncateDamagedEnd<T>(
   options: JournalOptions,
-  giveUp: (end: DamagedEnd, remove: () => void) => Promise<T>,
+  giveUp: (end: DamagedEnd, remove: () => Promise<void>) => Promise<T>,
 ): Promise<T | null> {
   const checkpoint = openCheckpoint(options);
   const { sequence } = checkpoint;
@@ -41,7 +42,10 @@ export async function truncateDamagedEnd<T>(
     const end = await damagedEndOf(segments, sequence);
     if (end === null) return null;
     const environment = segments.open(newestOf(segments));
-    return await giveUp(end, () => commit(environment, () => environment.removeSync(end.sequence)));
+    return await giveUp(end, async () => {
+      commit(environment, () => environment.removeSync(end.sequence));
+      if (end.sequence <= sequence) await segments.create(sequence + 1);
+    });
   } finally {
     await segments.close();
   }

@@ -174,7 +174,7 @@ interface GivenUp {
 /** Gives up the damaged end of the log, if it has one. */
 function truncated(spare: SpareMachine): Promise<GivenUp | null> {
   return truncateDamagedEnd(spare.journal, async (end, remove) => {
-    remove();
+    await remove();
     return end;
   });
 }
