@@ -36,6 +36,14 @@ test('a request changes no limit until it is approved, and then in each of its m
   assert.deepEqual(approved.limitRequests[0]!.decision, { atMs: nowMs + 1, granted, note: 'Good luck' });
 });
 
+test('what was decided is decided once, and how is told', () => {
+  const asked = ask();
+  const { id } = asked.limitRequests[0]!;
+  const again = (decided: typeof fresh) => () => approve(decided, id, {}, '', nowMs);
+  assert.throws(again(approve(asked, id, {}, '', nowMs)), { message: `request ${id} was approved already` });
+  assert.throws(again(deny(asked, id, 'No', nowMs)), { message: `request ${id} was denied already` });
+});
+
 test('as much may be asked for as any limit can be', () => {
   const perMinute = 1_000_000_000;
   const asked = ask(fresh, { perMinute });

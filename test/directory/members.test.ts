@@ -341,8 +341,11 @@ test('a link to a new password works for an hour, until a newer one or another p
   clock.advance(1);
   assert.equal(directory.links.find(second.token), null);
   const third = await reset();
+  const ofAnother = await directory.links.create('b@souk.ma', { kind: 'reset' }, 'operator');
   await directory.links.endOwn('a@souk.ma');
   assert.equal(directory.links.find(third.token), null);
+  assert.notEqual(directory.links.find(ofAnother.token), null);
+  assert.ok(directory.links.isOpen(invited.link.digest));
 });
 
 test('a link takes the place of one for the same, and each kind has its time', async () => {

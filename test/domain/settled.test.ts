@@ -139,23 +139,26 @@ test('what succeeded in a period, by method, page by page', () => {
   };
   const cards = Array.from({ length: 250 }, () => payByCard(stage).charge);
   const cash = scenes.paid_cash(stage).charge;
+  const code = scenes.code(stage).charge;
   scenes.open(stage);
   const refund = stage.given('create_refund', { charge: cards[0]!, amount: 5 }).id;
   stage.given('succeed_refund', {}, refund);
   stage.given('create_refund', { charge: cards[0]!, amount: 6 });
   stage.advance(hourMs);
+  // What was made within the period, and paid at its end.
+  stage.given('complete_charge', {}, code);
   const later = payByCard(stage).charge;
   const all = { kind: 'charge', methods: ['card'], fromMs: startMs, toMs: startMs + hourMs } as const;
   const first = settledPage(stage.world.state, { ...sandbox, idLeads: noLeads }, all, null);
-  // The newest is in cash.
+  // The newest two are in cash.
   assert.deepEqual(
     first.found.map(({ id }) => id),
-    cards.toReversed().slice(0, 199),
+    cards.toReversed().slice(0, 198),
   );
-  assert.equal(first.next, cards[51]);
+  assert.equal(first.next, cards[52]);
   assert.deepEqual(ids({ methods: ['card'] }), cards.toReversed());
   assert.deepEqual(ids({ methods: ['cash'] }), [cash]);
   assert.deepEqual(ids({ kind: 'refund' }), [refund]);
   assert.deepEqual(ids({ kind: 'refund', methods: ['cash'] }), []);
-  assert.deepEqual(ids({ fromMs: startMs + hourMs, toMs: startMs + 2 * hourMs }), [later]);
+  assert.deepEqual(ids({ fromMs: startMs + hourMs, toMs: startMs + 2 * hourMs }), [later, code]);
 });

@@ -23,10 +23,11 @@ interface Script {
   readonly send?: () => Promise<NetworkOutcome>;
   readonly lookup?: () => Promise<LookedUp>;
   readonly apply?: () => Promise<void>;
+  readonly isOpen?: () => boolean;
 }
 
 /** A runner with one call, made by a network that does what the script says. */
-function setUp({ action = 'refund_charge', begins = 'run', send, lookup, apply }: Script) {
+function setUp({ action = 'refund_charge', begins = 'run', send, lookup, apply, isOpen }: Script) {
   const timers = createManualTimers(startMs);
   const applied: NetworkOutcome[] = [];
   const counts = { sends: 0, lookups: 0 };
@@ -58,7 +59,7 @@ function setUp({ action = 'refund_charge', begins = 'run', send, lookup, apply }
   const runner = new Runner({
     ownership: heldByLock(1),
     networks,
-    isOpen: () => applied.every(({ result }) => result === 'accepted'),
+    isOpen: isOpen ?? (() => applied.every(({ result }) => result === 'accepted')),
     apply: take,
     timers,
     scheduler: { elapsedMs: timers.clock.now },
@@ -138,6 +139,14 @@ for (const { what, afterMs, refused, ...script } of rows) {
     assert.deepEqual(await settle(), { because: 'not_open' });
   });
 }
+
+test('a call of which the network has reported meanwhile is not settled', async () => {
+  let isOpen = true;
+  const { timers, applied, settle } = setUp({ isOpen: () => isOpen });
+  await timers.advance(doubtMs);
+  isOpen = false;
+  assert.deepEqual([await settle(), applied], [{ because: 'not_open' }, []]);
+});
 
 test('while what a person found out is being stored, the call is neither sent nor asked about, nor settled again', async () => {
   const storing = Promise.withResolvers<void>();
