@@ -41,6 +41,13 @@ function pay(stage: Stage, session: string): void {
   stage.given('complete_charge', {}, charge);
 }
 
+test('links are listed with the newest first', () => {
+  const stage = new Stage();
+  const made = [make(stage), make(stage), make(stage)];
+  const listed = linksOf(stage.world.state, stage.queryContext).map(({ id }) => id);
+  assert.deepEqual(listed, made.toReversed());
+});
+
 test('a link makes nothing before it is opened, and then a session of its order that names it', () => {
   const stage = new Stage();
   const link = make(stage);
