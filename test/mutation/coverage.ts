@@ -12,6 +12,7 @@ import type { Answer, MeasuredFile, Question } from './unit-process.ts';
 const leftOut = [
   'test/cluster/failover.test.ts',
   'test/cluster/faults.test.ts',
+  'test/cluster/leave.test.ts',
   'test/cluster/lending.test.ts',
   'test/cluster/lent-edges.test.ts',
   'test/cluster/lent-faults.test.ts',
