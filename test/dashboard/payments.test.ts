@@ -276,11 +276,11 @@ browserTest('an export carries the filters of the page, in the words of its read
   const [heading, line, ...rest] = text.split('\r\n');
   assert.equal(
     heading,
-    '\ufeffCréé le;Paiement;Description;Référence;Client;Statut;Moyen;Carte ou code;Montant en dirhams;Reçu;Remboursé;Devise',
+    '\ufeffCréé le;Paiement;Description;Référence;Client;Statut;Moyen;Carte ou code;Montant en dirhams;Reçu;Remboursé;Devise;Réglé le',
   );
   assert.match(
     line!,
-    /^\d\d\/\d\d\/2\d{3} \d\d:\d\d;pi_\w+;"Étagère; chêne";;;Payé;Carte;visa 4242;"876,50";"876,50";"0,00";MAD$/,
+    /^\d\d\/\d\d\/2\d{3} \d\d:\d\d;pi_\w+;"Étagère; chêne";;;Payé;Carte;visa 4242;"876,50";"876,50";"0,00";MAD;\d\d\/\d\d\/2\d{3} \d\d:\d\d$/,
   );
   assert.deepEqual(rest, [''], 'only what the filters select');
   const odd = `/dashboard/${dashboard.org}/test/payments/export?from=tomorrow`;
