@@ -19,12 +19,6 @@ export interface CheckpointTarget {
   readonly config: Config;
 }
 
-/** How a checkpoint thread is started. */
-export interface CheckpointThreadData extends CheckpointTarget {
-  /** The memory of the gate for its tasks, see task-gate.ts. */
-  readonly gate: SharedArrayBuffer;
-}
-
 /** The tasks, which the shard asks for. */
 export interface CheckpointTasks {
   write: { asks: { readonly sequence: number }; answers: number };

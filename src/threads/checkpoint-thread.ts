@@ -17,19 +17,17 @@ import { readScrub, scrubKey } from '../shard/metadata.ts';
 import { createLogger, logConsole } from '../telemetry/logger.ts';
 import { gaugeThisThread } from '../telemetry/thread-time.ts';
 import {
+  type CheckpointTarget,
   type CheckpointTasks,
-  type CheckpointThreadData,
   type FromCheckpointThread,
   failureOf,
 } from './checkpoint-protocol.ts';
 import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { ScrubTimer } from './scrub-timer.ts';
-import { TaskGate } from './task-gate.ts';
 import { startOfThread } from './thread-side.ts';
 
-const { data, main: shard } = await startOfThread<CheckpointThreadData>();
-const { number, dir, identity, isChecked, config, gate } = data;
-const tasks = new TaskGate(gate);
+const { data, main: shard, gate: tasks } = await startOfThread<CheckpointTarget>();
+const { number, dir, identity, isChecked, config } = data;
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
 logConsole(logger);

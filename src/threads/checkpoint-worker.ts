@@ -14,20 +14,16 @@ import type { ThreadGauge } from '../telemetry/thread-time.ts';
 import {
   type CheckpointTarget,
   type CheckpointTasks,
-  type CheckpointThreadData,
   errorOf,
   type FromCheckpointThread,
   type TaskFailure,
 } from './checkpoint-protocol.ts';
 import { startWorker, type WaitingWorker } from './start-worker.ts';
-import { TaskGate } from './task-gate.ts';
 
 const entry = new URL('./checkpoint-thread.ts', import.meta.url);
 
 export class CheckpointWorker implements Checkpointer {
   readonly #start: WaitingWorker;
-  readonly #gateMemory = TaskGate.memory();
-  readonly #gate = new TaskGate(this.#gateMemory);
   readonly #tasks: Questions<CheckpointTasks>;
   readonly #ended: Promise<void>;
   readonly #gauge = Promise.withResolvers<ThreadGauge>();
@@ -77,7 +73,7 @@ export class CheckpointWorker implements Checkpointer {
   ): this {
     this.#onEnded = onEnded;
     this.#onScrubbed = onScrubbed;
-    this.#start.begin({ ...target, gate: this.#gateMemory } satisfies CheckpointThreadData);
+    this.#start.begin(target);
     if (this.#failure !== null) onEnded(this.#failure);
     return this;
   }
@@ -115,11 +111,11 @@ export class CheckpointWorker implements Checkpointer {
 
   /**
    * To be called when this thread is about to end, because that ends the checkpoint thread, too.
-   * Blocks for at most `msMax` until the checkpoint thread has finished its task. It begins no
-   * other.
+   * Blocks for at most `msMax` until the checkpoint thread is loaded and has finished its task. It
+   * begins no other.
    */
   finishTask(msMax: number): void {
-    this.#gate.shut(msMax);
+    if (this.#failure === null) this.#start.gate.shut(msMax);
   }
 
   /** Resolves when the thread has closed everything and has ended. */

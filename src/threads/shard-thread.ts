@@ -37,6 +37,10 @@ import { Visits } from './visits.ts';
 
 // Its thread takes time to start, and begins when this one does.
 const checkpointer = new CheckpointWorker();
+const checkpointTaskMsMax = 30_000;
+// The end of this thread ends the checkpoint thread, too, which must not happen while that loads
+// LMDB's library or in the middle of a transaction.
+process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 const { data, main, tell } = await startOfThread<ShardThreadData>();
 const { number, dir, identity, shards, isChecked, config, accounts, revision, paused } = data;
 /** The journal waits for other machines, and holds nothing yet that a stop would have to finish. */
@@ -53,7 +57,6 @@ const visits = new Visits(registry, logger, `shard-${number}`, ['api', 'network_
 const otherThreads = new Map<string, ThreadGauge>();
 countThreadTime(registry, `shard-${number}`, otherThreads);
 
-const checkpointTaskMsMax = 30_000;
 const scrubStoreMs = 60_000;
 
 /**
@@ -76,9 +79,6 @@ process.on('uncaughtException', fail);
 
 // It has no task before the journal is open.
 checkpointer.begin({ number, dir, identity, isChecked, config }, fail, scrubbed);
-// The end of this thread ends the checkpoint thread, too, which must not happen in the middle of a
-// transaction.
-process.on('exit', () => checkpointer.finishTask(checkpointTaskMsMax));
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 
 /** The position of the scrubber, and the one that is stored. */

@@ -1,8 +1,8 @@
 // A gate in shared memory between a thread and the one that it started. When a thread ends, Node
-// stops the threads that it started, wherever they are. LMDB's library must not be stopped in the
-// middle of a transaction or while it opens a file, because its thread then waits for its own lock
-// for ever, or the process ends. So each task passes the gate, and the starting thread shuts the
-// gate before it ends, which waits for the task under way.
+// stops the threads that it started, wherever they are. LMDB's library must not be stopped while it
+// is loaded, in the middle of a transaction or while it opens a file, because its thread then waits
+// for its own lock for ever, or the process ends. So each task passes the gate, and the starting
+// thread shuts the gate before it ends, which waits for the task under way.
 
 /** The word is the number of tasks under way. Shutting the gate subtracts this from it. */
 const shutBy = 2 ** 30;
@@ -19,14 +19,23 @@ export class TaskGate {
     return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
+  /** A task is under way until `leave`. Returns false if it must not begin: the gate is shut. */
+  enter(): boolean {
+    return Atomics.add(this.#word, 0, 1) >= 0;
+  }
+
+  leave(): void {
+    Atomics.sub(this.#word, 0, 1);
+    Atomics.notify(this.#word, 0);
+  }
+
   /** Runs a task. Rejects when the gate is shut. */
   async run<T>(task: () => Promise<T>): Promise<T> {
     try {
-      if (Atomics.add(this.#word, 0, 1) < 0) throw new Error('the gate is shut');
+      if (!this.enter()) throw new Error('the gate is shut');
       return await task();
     } finally {
-      Atomics.sub(this.#word, 0, 1);
-      Atomics.notify(this.#word, 0);
+      this.leave();
     }
   }
 
@@ -35,14 +44,12 @@ export class TaskGate {
    * it never goes on.
    */
   async outside(wait: () => Promise<void>): Promise<void> {
-    Atomics.sub(this.#word, 0, 1);
-    Atomics.notify(this.#word, 0);
+    this.leave();
     try {
       await wait();
     } finally {
-      if (Atomics.add(this.#word, 0, 1) < 0) {
-        Atomics.sub(this.#word, 0, 1);
-        Atomics.notify(this.#word, 0);
+      if (!this.enter()) {
+        this.leave();
         // This thread is about to be ended.
         await new Promise(() => {});
       }

@@ -6,6 +6,8 @@ import type { Registry } from 'prom-client';
 import { defined } from '../core/assert.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { WorkerStart } from './start-worker.ts';
+import { TaskGate } from './task-gate.ts';
 import type { Connected, Instruction, Notice, ThreadQuestions } from './thread-protocol.ts';
 
 /** The environment variable with the data that a process is started with. */
@@ -18,14 +20,25 @@ interface StartOfThread<Data> {
   /** The port to who has started it. */
   readonly main: MessagePort;
   readonly tell: Tell;
+  /** Who has started this thread shuts it before the thread is stopped. */
+  readonly gate: TaskGate;
 }
 
-/** Waits for the data that this thread begins with. */
+/** Waits for the data that this thread begins with. To be called once all is loaded. */
 export async function startOfThread<Data>(): Promise<StartOfThread<Data>> {
   const main = defined(parentPort, 'this file is the entry of a thread');
-  const start: MessagePort = workerData;
-  const data = await new Promise<Data>((resolve) => start.once('message', resolve));
-  return { data, main, tell: (notice, transfer = []) => main.postMessage(notice, transfer) };
+  const { port, gate: memory }: WorkerStart = workerData;
+  const gate = new TaskGate(memory);
+  gate.leave();
+  const abandoned = () => process.exit(0);
+  port.once('close', abandoned);
+  const data = await new Promise<Data>((resolve) => {
+    port.once('message', (message: Data) => {
+      port.off('close', abandoned);
+      resolve(message);
+    });
+  });
+  return { data, main, tell: (notice, transfer = []) => main.postMessage(notice, transfer), gate };
 }
 
 /** How this process was started. */

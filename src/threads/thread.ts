@@ -298,7 +298,7 @@ export class Thread {
 
   /**
    * Lets the thread finish its work, and its start before that. Resolves when it has ended. No
-   * thread that has begun is terminated: within LMDB's library that would end the process.
+   * thread is terminated: within LMDB's library that would end the process.
    */
   async stop(how: ThreadQuestions['stop']['asks'] = {}): Promise<void> {
     this.#isStopped = true;

@@ -12,11 +12,10 @@ const thread = (source: string) =>
 
 /** Tells what it began with, by its failure. */
 const telling = `
-  import { parentPort, workerData } from 'node:worker_threads';
-  workerData.once('message', (data) => {
-    parentPort.postMessage({ type: 'failed', message: String(data), fatal: true });
-    setTimeout(() => process.exit(1));
-  });
+  import { startOfThread } from '${new URL('../../src/threads/thread-side.ts', import.meta.url).href}';
+  const { data, tell } = await startOfThread();
+  tell({ type: 'failed', message: String(data), fatal: true });
+  setTimeout(() => process.exit(1));
 `;
 
 test('a thread begins when it is told to, however long it has waited', async () => {
