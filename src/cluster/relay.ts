@@ -3,8 +3,8 @@
 // is answered with 503, or closed where only TLS is spoken.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { networksPerSite } from '../contract/limits.ts';
+import { quiet } from '../rpc/quiet.ts';
 import { parseNodeAddress } from './node.ts';
 
 export interface RelayOptions {
@@ -25,9 +25,6 @@ export interface RelayOptions {
   /** When the relay closes, requests under way have so long to be answered. */
   readonly answerMs: number;
 }
-
-const quietTurns = 10;
-const quietTurnMs = 10;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
@@ -164,12 +161,7 @@ export class Relay {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.rest();
-    const deadline = performance.now() + this.#options.answerMs;
-    const isOver = () => this.#sockets.size === 0 || performance.now() >= deadline;
-    for (let turns = 0; turns < quietTurns && !isOver(); turns++) {
-      await wait(quietTurnMs);
-      if (this.#asked.size > 0) turns = 0;
-    }
+    if (this.#sockets.size > 0) await quiet(() => this.#asked.size > 0, this.#options.answerMs);
     this.#endAll();
   }
 }

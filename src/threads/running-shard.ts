@@ -204,10 +204,7 @@ export class RunningShard {
   }
 
   #settle({ id, outcome, cause }: SettleCallRequest): Promise<NotSettled | null> {
-    return this.#runner.settle(id, outcome, async () => {
-      await this.#applyOutcome(id, outcome, cause);
-      if (this.#isOpen(id)) throw new Error('a record that the outcome needs is damaged');
-    });
+    return this.#runner.settle(id, outcome, () => this.#applyOutcome(id, outcome, cause));
   }
 
   #openCalls({ org, limit }: OpenCallsRequest): OpenCall[] {

@@ -14,11 +14,7 @@ import { type InBrowser, openDashboard } from './in-browser.ts';
 let answered = 200;
 
 let receiver: Receiver;
-let dashboard: InBrowser['dashboard'];
-let developer: InBrowser['member'];
-let page: InBrowser['page'];
-let complaints: InBrowser['complaints'];
-let close: InBrowser['close'];
+let { dashboard, member: developer, page, complaints, close } = {} as InBrowser;
 before(async () => {
   receiver = await startReceiver({
     respond: (response) => {

@@ -11,9 +11,7 @@ import { type InBrowser, openDashboard } from './in-browser.ts';
 let status = 500;
 
 let receiver: Receiver;
-let dashboard: InBrowser['dashboard'];
-let page: InBrowser['page'];
-let close: InBrowser['close'];
+let { dashboard, page, close } = {} as InBrowser;
 before(async () => {
   receiver = await startReceiver({
     respond: (response) => {

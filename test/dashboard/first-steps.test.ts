@@ -11,11 +11,7 @@ import { type InBrowser, openDashboard } from './in-browser.ts';
 
 let integrator: ReferenceIntegrator | undefined;
 
-let dashboard: InBrowser['dashboard'];
-let browser: InBrowser['browser'];
-let page: InBrowser['page'];
-let complaints: InBrowser['complaints'];
-let close: InBrowser['close'];
+let { dashboard, browser, page, complaints, close } = {} as InBrowser;
 before(async () => {
   ({ dashboard, browser, page, complaints, close } = await openDashboard('owner', webhookEnv));
 });

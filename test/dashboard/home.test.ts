@@ -8,10 +8,7 @@ import { Customer } from '../journeys/customer.ts';
 import { type InBrowser, openDashboard } from './in-browser.ts';
 import { api, openPayment, paidPayment } from './shop.ts';
 
-let dashboard: InBrowser['dashboard'];
-let page: InBrowser['page'];
-let complaints: InBrowser['complaints'];
-let close: InBrowser['close'];
+let { dashboard, page, complaints, close } = {} as InBrowser;
 before(async () => {
   ({ dashboard, page, complaints, close } = await openDashboard('owner'));
 });

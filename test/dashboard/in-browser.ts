@@ -15,4 +15,5 @@ export async function openDashboard(role: string, env: Readonly<Record<string, s
   return { dashboard, browser, member, page, complaints, close };
 }
 
+/** What a file's hook opens before its tests. */
 export type InBrowser = Awaited<ReturnType<typeof openDashboard>>;

@@ -13,12 +13,7 @@ import { hiddenFields, newMember, screenshot, Visitor } from './fixture.ts';
 import { type InBrowser, openDashboard } from './in-browser.ts';
 import { api } from './shop.ts';
 
-let dashboard: InBrowser['dashboard'];
-let browser: InBrowser['browser'];
-let owner: InBrowser['member'];
-let page: InBrowser['page'];
-let complaints: InBrowser['complaints'];
-let close: InBrowser['close'];
+let { dashboard, browser, member: owner, page, complaints, close } = {} as InBrowser;
 before(async () => {
   ({ dashboard, browser, member: owner, page, complaints, close } = await openDashboard('owner'));
 });

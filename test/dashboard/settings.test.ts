@@ -6,11 +6,7 @@ import { browserTest } from '../edge/checkout/browser.ts';
 import { hiddenFields, newMember } from './fixture.ts';
 import { type InBrowser, openDashboard } from './in-browser.ts';
 
-let dashboard: InBrowser['dashboard'];
-let owner: InBrowser['member'];
-let page: InBrowser['page'];
-let complaints: InBrowser['complaints'];
-let close: InBrowser['close'];
+let { dashboard, member: owner, page, complaints, close } = {} as InBrowser;
 before(async () => {
   ({ dashboard, member: owner, page, complaints, close } = await openDashboard('owner'));
 });

@@ -5,18 +5,27 @@ import { Random } from './kernel/random.ts';
 import { type ActKind, type NewStep, type Plan, withSteps } from './plan.ts';
 import { hasLater } from './world/later.ts';
 
+/** Between `least` and `most` steps, at any time of the run. */
+function atAnyTime(
+  plan: Plan,
+  random: Random,
+  [least, most]: readonly [number, number],
+  step: () => Omit<NewStep, 'atMs'>,
+): NewStep[] {
+  const endMs = plan.steps.at(-1)!.atMs;
+  return Array.from({ length: random.between(least, most) }, () => ({
+    atMs: random.below(endMs),
+    ...step(),
+  }));
+}
+
 const damagedShare = 0.08;
 
 /** In some runs several values are damaged. */
 export function withDamage(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/damage`);
   if (!random.chance(damagedShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'fault' as const,
-    what: 'damage' as const,
-  }));
+  const added = atAnyTime(plan, random, [1, 4], () => ({ kind: 'fault', what: 'damage' }));
   return withSteps(plan, added);
 }
 
@@ -39,10 +48,8 @@ const hostedShare = 0.25;
 export function withHostedCards(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/hosted cards`);
   if (!random.chance(hostedShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(5, 25) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'act' as const,
+  const added = atAnyTime(plan, random, [5, 25], () => ({
+    kind: 'act',
     what: random.pick(['pay by card', 'pay by card', 'confirm', 'decide review'] as const),
   }));
   return withSteps({ ...plan, settings: { ...plan.settings, hasHostedCards: true } }, added);
@@ -54,12 +61,7 @@ const overtakenShare = 0.1;
 export function withOvertakenOwners(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/overtaken owners`);
   if (!random.chance(overtakenShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(1, 4) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'fault' as const,
-    what: 'overtaken owner' as const,
-  }));
+  const added = atAnyTime(plan, random, [1, 4], () => ({ kind: 'fault', what: 'overtaken owner' }));
   return withSteps(plan, added);
 }
 
@@ -171,12 +173,7 @@ const endsShare = 0.15;
 export function withEndsAtCommits(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/ends at commits`);
   if (!random.chance(endsShare)) return plan;
-  const endMs = plan.steps.at(-1)!.atMs;
-  const added = Array.from({ length: random.between(2, 6) }, () => ({
-    atMs: random.below(endMs),
-    kind: 'fault' as const,
-    what: 'end at a commit' as const,
-  }));
+  const added = atAnyTime(plan, random, [2, 6], () => ({ kind: 'fault', what: 'end at a commit' }));
   return withSteps(plan, added);
 }
 
