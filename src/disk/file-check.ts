@@ -67,8 +67,7 @@ function treeCheck(pages: LmdbPages, commit: bigint, isThorough: boolean): (tree
 
   /** Returns the number of entries when leaves are read. */
   function below(number: bigint, height: number, leaves: boolean): number {
-    if ((Number(number) + 1) * pages.pageSize > bytes)
-      throw new FileDamage(0, `page ${number} lies outside the file, which has ${bytes} bytes`);
+    if ((Number(number) + 1) * pages.pageSize > bytes) throw pages.damage(number);
     if (height === 1 && !leaves) return 0;
     const page = soundPage(pages.fresh(number, height, commit));
     const slots = slotsIn(page);

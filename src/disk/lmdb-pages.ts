@@ -74,17 +74,18 @@ export class LmdbPages {
   /** Throws `FileDamage` when both header pages are damaged. */
   newest(): Snapshot {
     const newest = newerOf(this.#meta(0), this.#meta(1));
+    if (newest === null) throw this.#headerDamage(0);
     return { commit: commitOf(newest), main: treeAt(newest, 96) };
   }
 
   /** The newest commit with all of its trees. Throws `FileDamage` at either header page. */
   header(): { readonly commit: bigint; readonly trees: readonly Tree[]; readonly bytes: number } {
-    const [first, second] = [0, 1].map((number) => {
+    const header = (number: number): Buffer => {
       const meta = this.#meta(number);
-      if (meta === null) throw new FileDamage(0, `its header page ${number} is overwritten`);
+      if (meta === null) throw this.#headerDamage(number);
       return meta;
-    });
-    const newest = newerOf(first ?? null, second ?? null);
+    };
+    const newest = newerOf(header(0), header(1));
     const bytes = (Number(newest.readBigUInt64LE(144)) + 1) * this.#pageSize;
     return { commit: commitOf(newest), trees: [treeAt(newest, 48), treeAt(newest, 96)], bytes };
   }
@@ -116,7 +117,7 @@ export class LmdbPages {
       (bytes.readUInt16LE(18) & overflowFlag) !== 0 &&
       bytes.readUInt32LE(20) >= pages &&
       at + pages * this.#pageSize <= this.bytes;
-    if (!isSound) throw this.#damage(number, bytes);
+    if (!isSound) throw this.damage(number, pages);
     return bytes.subarray(headerBytes);
   }
 
@@ -137,7 +138,7 @@ export class LmdbPages {
   fresh(number: bigint, height: number, commit: bigint): Buffer | FileDamage {
     if (height < 1 || height > depthMax) return new FileDamage(0, `a tree has the depth ${height}`);
     const page = this.#read(Number(number) * this.#pageSize, this.#pageSize);
-    return page === null ? this.#damage(number, null) : this.checked(page, number, height, commit);
+    return page === null ? this.damage(number) : this.checked(page, number, height, commit);
   }
 
   /** The same for a page that was read before. */
@@ -153,7 +154,7 @@ export class LmdbPages {
       lower <= upper &&
       upper <= this.#pageSize - headerBytes &&
       this.#nodesFit(page, lower / 2, upper, height);
-    return isSound ? page : this.#damage(number, page);
+    return isSound ? page : this.damage(number);
   }
 
   /** LMDB keeps the nodes of a page without gaps between them, each at an even address. */
@@ -181,10 +182,20 @@ export class LmdbPages {
     bytes.fill(0, length, count * this.#pageSize);
   }
 
-  #damage(number: bigint, page: Buffer | null): FileDamage {
+  /** What is wrong with a page, or the first of `count`, that can't be used. */
+  damage(number: bigint, count = 1): FileDamage {
     const at = Number(number) * this.#pageSize;
-    const what = page === null ? 'lies outside of the file' : 'is overwritten';
-    return new FileDamage(at, `page ${number} ${what}`);
+    return new FileDamage(at, `page ${number} ${this.#fate(at + count * this.#pageSize)}`);
+  }
+
+  #headerDamage(number: number): FileDamage {
+    return new FileDamage(0, `its header page ${number} ${this.#fate(number * this.#pageSize + metaBytes)}`);
+  }
+
+  /** What became of a page, of which `end` is the last byte that is needed. */
+  #fate(end: number): string {
+    const { bytes } = this;
+    return bytes < end ? `lies outside of the file, which has ${bytes} bytes` : 'is overwritten';
   }
 
   #read(at: number, length: number): Buffer | null {
@@ -198,10 +209,9 @@ function commitOf(meta: Buffer): bigint {
   return meta.readBigUInt64LE(152);
 }
 
-function newerOf(first: Buffer | null, second: Buffer | null): Buffer {
-  if (first !== null && (second === null || commitOf(first) >= commitOf(second))) return first;
-  if (second !== null) return second;
-  throw new FileDamage(0, 'both of its header pages are overwritten');
+function newerOf<T extends Buffer | null>(first: T, second: T): T {
+  if (first === null || second === null) return first ?? second;
+  return commitOf(first) >= commitOf(second) ? first : second;
 }
 
 export function soundPage(page: Buffer | FileDamage): Buffer {

@@ -261,7 +261,12 @@ test('a newest segment that was emptied is found, and does not end the command',
   const segment = readdirSync(log).sort().at(-1)!;
   writeFileSync(join(log, segment, 'data.mdb'), '');
   const { what } = await finding(folder, 'readable');
-  assert.match(what, new RegExp(`${segment}/data.mdb is damaged: its header page 0 is overwritten`));
+  assert.match(
+    what,
+    new RegExp(
+      `${segment}/data.mdb is damaged: its header page 0 lies outside of the file, which has 0 bytes`,
+    ),
+  );
 });
 
 test('a damaged record, and a part that is older than the rest, are found', async () => {

@@ -114,6 +114,8 @@ for (const which of ['log', 'state'] as const) {
     const size = usedSize(readFileSync(file));
     for (const length of [0, 1, 100, pageBytes, 2 * pageBytes, size >> 1, size - 3 * pageBytes]) {
       truncateSync(file, length);
+      const told = `lies outside of the file, which has ${length} bytes`;
+      assert.match(fileDefect(file, 'branches') ?? '', new RegExp(`page \\d+ ${told}$`));
       assert.equal(await outcome(subject.dir, subject.last), 'damaged', `${length} of ${size} bytes`);
       copyFileSync(copy, file);
     }

@@ -248,7 +248,7 @@ const damages: readonly Damage[] = [
       overwrite(file, 0, Buffer.alloc(8192));
       return { file, byte: 0, fromSequence: segment, toSequence: next - 1 };
     },
-    defect: /both of its header pages are overwritten/,
+    defect: /its header page 0 is overwritten/,
   },
   {
     name: 'a file that was cut short',

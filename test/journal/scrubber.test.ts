@@ -291,7 +291,7 @@ const damages: readonly Damage[] = [
       overwrite(file, 0, Buffer.alloc(2 * lengthOfPage));
       return { file, byte: 0 };
     },
-    defect: /both of its header pages are overwritten/,
+    defect: /its header page 0 is overwritten/,
     advice: /restore the data folder from a backup/,
   },
 ];
