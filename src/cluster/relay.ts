@@ -4,7 +4,6 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networksPerSite } from '../contract/limits.ts';
-import { quiet } from '../rpc/quiet.ts';
 import { parseNodeAddress } from './node.ts';
 
 export interface RelayOptions {
@@ -26,6 +25,9 @@ export interface RelayOptions {
   readonly answerMs: number;
 }
 
+/** A client that is quiet for so long after its answer is let go when the relay closes. */
+const quietMs = 100;
+
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
 
@@ -34,6 +36,7 @@ export class Relay {
   /** Null while it rests. */
   #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
+  readonly #clients = new Set<Socket>();
   /** Clients that have said something since they were last answered something. */
   readonly #asked = new Set<Socket>();
   /** The connections of each network and site. */
@@ -86,6 +89,8 @@ export class Relay {
   #take(client: Socket): void {
     const target = parseNodeAddress(this.#target ?? '');
     this.#keep(client);
+    this.#clients.add(client);
+    client.once('close', () => this.#clients.delete(client));
     if (!this.#count(client)) {
       client.destroy();
       return;
@@ -155,13 +160,23 @@ export class Relay {
   }
 
   /**
-   * The port is free at once. Connections end when no request was under way for some turns, and at
-   * the latest after `answerMs`.
+   * The port is free at once. A connection ends when it is quiet and no request is under way on it,
+   * and at the latest after `answerMs`.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.rest();
-    if (this.#sockets.size > 0) await quiet(() => this.#asked.size > 0, this.#options.answerMs);
-    this.#endAll();
+    for (const client of this.#clients) this.#endWhenQuiet(client);
+    const late = setTimeout(() => this.#endAll(), this.#options.answerMs);
+    const end = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+    await Promise.all([...this.#sockets].map(end));
+    clearTimeout(late);
+  }
+
+  #endWhenQuiet(client: Socket): void {
+    const isQuiet = () => !this.#asked.has(client) && client.writableLength === 0;
+    // Its time begins anew with whatever it says or is told.
+    client.removeAllListeners('timeout').setTimeout(quietMs);
+    client.on('timeout', () => isQuiet() && client.destroySoon());
   }
 }

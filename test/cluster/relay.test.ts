@@ -161,6 +161,55 @@ test('when it closes, what is under way is answered first', async (context) => {
   assert.equal(await answer, 'it is');
 });
 
+/** One that was answered and asks nothing more. */
+async function quietClient(port: number): Promise<Socket> {
+  const client = connect(port, '127.0.0.1');
+  client.write('hello');
+  await once(client, 'data');
+  return client.resume();
+}
+
+test('when it closes, each connection ends when it is quiet, whatever others wait for', async (context) => {
+  const { relay, port } = await relayOn(context, { answerMs: 60_000 });
+  const asked = Promise.withResolvers<Socket>();
+  const server = createServer((socket) =>
+    socket.on('data', (said) => (String(said) === 'hello' ? socket.write('hello') : asked.resolve(socket))),
+  );
+  relay.passTo(await listening(context, server));
+  const quiet = await quietClient(port);
+  const waiting = connect(port, '127.0.0.1');
+  waiting.write('is it paid?');
+  const answer = all(waiting);
+  const serving = await asked.promise;
+  const closed = relay.close();
+  await once(quiet, 'close');
+  serving.write('it is');
+  await closed;
+  assert.equal(await answer, 'it is');
+});
+
+test('when it closes, an answer that its client reads slowly comes whole', async (context) => {
+  const { relay, port } = await relayOn(context, { answerMs: 60_000 });
+  // More than the buffers of the system take.
+  const answer = Buffer.alloc(30_000_000, 'a payment ');
+  const server = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .once('data', (said) => socket.write(String(said) === 'hello' ? said : answer)),
+  );
+  relay.passTo(await listening(context, server));
+  const slow = connect(port, '127.0.0.1').on('error', () => {});
+  slow.write('which are paid?');
+  await once(slow, 'readable');
+  const quiet = await quietClient(port);
+  const closed = relay.close();
+  await once(quiet, 'close');
+  let bytes = 0;
+  for await (const part of slow) bytes += (part as Buffer).length;
+  assert.equal(bytes, answer.length);
+  await closed;
+});
+
 test('when it closes, what gets no answer is given up', async (context) => {
   const { relay, port } = await relayOn(context, { answerMs: 50 });
   const silent = createServer((socket) => socket.resume());

@@ -7,7 +7,6 @@ import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { lazily } from '../../core/lazily.ts';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
-import { quiet } from '../../rpc/quiet.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import type { HeldAnswers } from './held-answers.ts';
@@ -59,6 +58,8 @@ const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
   .join(':');
 const sweepMs = 500;
+const quietTurns = 10;
+const quietTurnMs = 10;
 
 /** An app can pass connections to others by methods that its types leave out. */
 interface App extends uws.TemplatedApp {
@@ -105,7 +106,7 @@ export function listen(options: ServerOptions): Promise<Server> {
       const stop = async (graceMs: number) => {
         void closeListening();
         exchanges.closing = true;
-        await quiet(() => exchanges.open.size > 0, graceMs);
+        await quiet(exchanges, graceMs);
         clearInterval(sweeper);
         await closeApps();
       };
@@ -185,5 +186,17 @@ function sweep(exchanges: Exchanges, options: ServerOptions): void {
   for (const exchange of exchanges.slow) {
     if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();
     else exchange.guard(() => exchange.wait());
+  }
+}
+
+/**
+ * Resolves when no exchange was open for some turns of the event loop. By then everything is read
+ * that a client sent before it could know of the stop.
+ */
+async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
+  const deadline = performance.now() + graceMs;
+  for (let turns = 0; turns < quietTurns && performance.now() < deadline; turns++) {
+    await new Promise((resolve) => setTimeout(resolve, quietTurnMs));
+    if (exchanges.open.size > 0) turns = 0;
   }
 }
