@@ -1,6 +1,7 @@
 // The documentation in the browser: which pages there are, in which languages, and how they are
 // kept. A page is rendered when it is first asked for; so is the index of the search. So they cost
-// a start of the service next to nothing.
+// a start of the service next to nothing. Rendering takes milliseconds, and nobody's visits are
+// limited, so each page is rendered once in each language and kept: a few MiB in all.
 
 import { negotiateLanguage } from '../../contract/language.ts';
 import type { Json } from '../../contract/openapi/schemas.ts';
@@ -32,14 +33,11 @@ interface Reader {
 
 export const searchPath = '/docs/search';
 const queryCharactersMax = 100;
-/** Rendered pages that are kept; more than a language has, and fewer than all languages have. */
-const documentsKeptMax = 64;
 
 export class Docs {
   readonly #prefix: string;
   readonly #reference: readonly ReferencePage[];
   readonly #sources: ReadonlyMap<string, Source>;
-  /** The one that was asked for last comes last. */
   readonly #documents = new Map<string, StaticText>();
   readonly #indexes = new Map<GuideLanguage, SearchIndex>();
 
@@ -83,11 +81,11 @@ export class Docs {
   /** A page that was rendered before, or is rendered now. `name`: its path, or what it says. */
   #kept(name: string, { language, asked }: Reader, render: () => StaticText): StaticText {
     const key = `${language} ${asked ?? ''} ${name}`;
-    const document = this.#documents.get(key) ?? render();
-    this.#documents.delete(key);
-    this.#documents.set(key, document);
-    const [oldest] = this.#documents.keys();
-    if (this.#documents.size > documentsKeptMax && oldest !== undefined) this.#documents.delete(oldest);
+    let document = this.#documents.get(key);
+    if (document === undefined) {
+      document = render();
+      this.#documents.set(key, document);
+    }
     return document;
   }
 
