@@ -26,7 +26,7 @@ interface FolderCheck {
   readonly checked?: ReadonlySet<number>;
   /** Called with each loss that is accepted. */
   readonly warn: (message: string) => void;
-  /** Hears what is damaged of a shard, which would stay down after a start. */
+  /** Hears why a shard would stay down after a start. Then its log is read as a start would. */
   readonly onDamage?: (message: string) => void;
 }
 
@@ -114,7 +114,7 @@ async function inspectShard(
   number: number,
   noted: NotedEnd | null,
 ): Promise<ShardFindings | null> {
-  const { folder, acceptLoss, checked, warn, onDamage = () => {} } = check;
+  const { folder, acceptLoss, checked, warn, onDamage } = check;
   const look = async (journal: InspectedJournal): Promise<ShardFindings> => {
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
     if (acceptLoss) {
@@ -124,8 +124,10 @@ async function inspectShard(
       journal.refuseMissingSegment();
     }
     journal.refuseDamagedEnd();
+    if (onDamage !== undefined) await journal.readLog();
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
-    if (acceptLoss) for (const org of organizationsInLog()) organizations.add(org);
+    if (acceptLoss || onDamage !== undefined)
+      for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));
     const { sequence: notedAt = 0, checksum: expected = null } = noted ?? {};
     const found = expected === null ? undefined : journal.checksumAt(notedAt);
@@ -142,7 +144,7 @@ async function inspectShard(
   } catch (error) {
     if (error instanceof ForeignPart) throw new DataFolderError(error.message);
     if (!(error instanceof JournalDamaged)) throw error;
-    onDamage(`shard ${number} would stay down: ${error.message}`);
+    onDamage?.(`shard ${number} would stay down: ${error.message}`);
     return null;
   }
 }

@@ -24,6 +24,13 @@ export interface Part {
 /** A part is in the place of another one. It may be whole, but it must not be used there. */
 export class ForeignPart extends JournalDamaged {
   override name = 'ForeignPart';
+
+  /** `wrong` says of what lies at `path` what it is instead. */
+  constructor(path: string, wrong: string) {
+    super(
+      `${path} ${wrong}: put each part back in its own place, or restore all of the data folder from one backup`,
+    );
+  }
 }
 
 export function partOf({ folder, generation, shard }: ShardIdentity, part: 'log' | 'state'): Part {
@@ -48,10 +55,7 @@ export function encodeLabel({ folder, generation, part }: Part): Buffer {
 /** Throws `ForeignPart` unless the label found at `path` is that of the part expected there. */
 export function checkLabel(path: string, found: Buffer | undefined, expected: Part): void {
   const wrong = found === undefined ? 'has no label' : differenceOf(decodeLabel(found), expected);
-  if (wrong === null) return;
-  throw new ForeignPart(
-    `${path} ${wrong}: put each part back in its own place, or restore all of the data folder from one backup`,
-  );
+  if (wrong !== null) throw new ForeignPart(path, wrong);
 }
 
 function decodeLabel(label: Buffer): Partial<Part> {

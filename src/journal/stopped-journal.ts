@@ -102,6 +102,8 @@ export interface InspectedJournal {
   refuseMissingSegment(): void;
   /** Throws `JournalDamaged` when the log's last batch is damaged. */
   refuseDamagedEnd(): void;
+  /** Reads what a start replays. Rejects with `JournalDamaged` where that would. */
+  readLog(): Promise<void>;
   /** Gives up a newest segment that is gone, and returns its folder; null when it is there. */
   acceptMissingSegment(): string | null;
   /** Has a log that ends before the checkpoint go on behind that. */
@@ -128,6 +130,9 @@ export async function inspectJournal<T>(
       isWhole,
       refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
       refuseDamagedEnd: () => refuseDamagedEnd(segments),
+      async readLog() {
+        for await (const _ of recoverLog(followedLog(segments), checkpoint.sequence));
+      },
       acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),
       async acceptShortLog() {
         await segments.create(checkpoint.sequence + 1);

@@ -15,7 +15,7 @@ import {
   openEnvironment,
 } from '../../disk/environment.ts';
 import { type CheckDepth, remainingCheck } from '../../disk/file-check.ts';
-import { type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
+import { ForeignPart, type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import {
@@ -125,7 +125,7 @@ export class Segments {
     return this.#list.findLast((segment) => segment.firstSequence <= sequence);
   }
 
-  /** Opens a segment if need be: the newest one for writing. Throws `JournalDamaged`. */
+  /** Opens a segment if need be: the newest one for writing. Throws `JournalDamaged`, or `ForeignPart`. */
   open(segment: Segment, check: CheckDepth = 'branches'): Environment {
     const position = this.#open.indexOf(segment);
     if (position >= 0) this.#open.splice(position, 1);
@@ -148,6 +148,7 @@ export class Segments {
     try {
       const [part, mapSize] = [this.#part, this.#mapSize];
       const environment = openEnvironment({ folder, part, mapSize, readOnly, check });
+      refuseMisplaced(environment, segment);
       if (check !== 'none') segment.checked = check;
       return environment;
     } finally {
@@ -214,6 +215,19 @@ export class Segments {
     this.#closing.add(closing);
     await closing;
     this.#closing.delete(closing);
+  }
+}
+
+/** A segment has nothing from before its first sequence, unless it is another one. */
+function refuseMisplaced(environment: Environment, segment: Segment): void {
+  const { folder, firstSequence } = segment;
+  try {
+    const found = guardRead(folder, () => firstSequenceIn(environment, segment, 'first')) ?? firstSequence;
+    if (found >= firstSequence) return;
+    throw new ForeignPart(folder, `is the segment of the log that begins with sequence ${found}`);
+  } catch (error) {
+    void environment.close();
+    throw error;
   }
 }
 
