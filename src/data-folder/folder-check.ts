@@ -126,8 +126,7 @@ async function inspectShard(
     journal.refuseDamagedEnd();
     if (onDamage !== undefined) await journal.readLog();
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
-    if (acceptLoss || onDamage !== undefined)
-      for (const org of organizationsInLog()) organizations.add(org);
+    if (acceptLoss || onDamage !== undefined) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));
     const { sequence: notedAt = 0, checksum: expected = null } = noted ?? {};
     const found = expected === null ? undefined : journal.checksumAt(notedAt);

@@ -25,7 +25,7 @@ const advice: Readonly<Record<Subject | 'folder', string>> = {
   total: 'the payments are sound, and the sums that the dashboard shows of a day are not',
   index: 'the records are sound: "payments export" and "payments import" make a folder with a right index',
   response:
-    'a retry with this key is refused with api_error and not run again until 24 hours after its first use',
+    'a retry with such a key is refused with api_error and not run again until 24 hours after its first use',
   damage: restore,
   place: restore,
   folder: restore,

@@ -42,6 +42,16 @@ interface ShardVerification {
   readonly onProgress: (what: string, done: number, total: number) => void;
 }
 
+/** Stored responses that can't be read for one reason: a segment may have had very many. */
+interface UnreadResponses {
+  /** The digest of one of their idempotency keys. */
+  readonly key: string;
+  readonly count: number;
+  /** The commit batches that they were in, by their first sequences. */
+  readonly first: number;
+  readonly last: number;
+}
+
 type Verified = Pick<Verification, 'records' | 'events' | 'responses'>;
 
 const progressEvery = 16_384;
@@ -210,6 +220,7 @@ class ShardVerifier {
   /** Each idempotency record has its stored response, and is in the shard of its organization. */
   #verifyResponses(): number {
     const { number, shards, onProgress } = this.#options;
+    const unread = new Map<string, UnreadResponses>();
     let responses = 0;
     try {
       for (const record of this.#shard.idempotencyRecords()) {
@@ -219,11 +230,20 @@ class ShardVerifier {
         if (shardOfSlot(slot, shards) !== number)
           this.#found('place', 'idempotency_record', key, `is of the slot ${slot}, whose shard is another`);
         if (location.record === nowhere.record) continue;
-        const what = this.#responseFault(record);
-        if (what !== null) this.#found('response', 'stored_response', key, what);
+        const why = this.#responseFault(record);
+        if (why === null) continue;
+        const { count = 0, first = location.record, last = first } = unread.get(why) ?? {};
+        const batches = { first: Math.min(first, location.record), last: Math.max(last, location.record) };
+        unread.set(why, { key, count: count + 1, ...batches });
       }
     } catch (error) {
       this.#damaged(null, error);
+    }
+    for (const [why, { key, count, first, last }] of unread) {
+      const subject = count === 1 ? 'its stored response' : `${count} stored responses`;
+      const place = first === last ? `commit batch ${first}` : `commit batches ${first} to ${last}`;
+      const what = `${subject}, of ${place}, can't be read: ${why}`;
+      this.#found('response', 'stored_response', count === 1 ? key : null, what);
     }
     return responses;
   }
@@ -231,9 +251,7 @@ class ShardVerifier {
   #responseFault({ location, keyDigest }: IdempotencyRecord): string | null {
     try {
       const response = this.#options.journal.readResponse(location, keyDigest);
-      return response === undefined
-        ? `its stored response is gone from the commit batch ${location.record}`
-        : null;
+      return response === undefined ? 'the log does not have that any more' : null;
     } catch (error) {
       if (error instanceof JournalDamaged) return error.message;
       throw error;

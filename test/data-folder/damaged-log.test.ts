@@ -20,13 +20,14 @@ import { appendTurns, recovered, temporaryFolder } from '../journal/journal-fixt
 
 const configDir = join(import.meta.dirname, '../../config');
 
-/** A folder whose log has three segments, of sequences 1 to 4, 5 to 7 and 8 to 9. The checkpoint has none of them. */
-async function written(context: TestContext): Promise<DataFolder> {
+/** A folder whose log has three segments, of sequences 1 to 4, 5 to 7 and 8 to 9, and a checkpoint of this one. */
+async function written(context: TestContext, checkpointed = 0): Promise<DataFolder> {
   const dataDir = join(temporaryFolder(context), 'data');
   mkdirSync(dataDir);
   const folder = await openDataFolder(dataDir, 1, 1);
   const journal = await recovered(await openJournal({ ...journalOf(folder, 0), segmentBytesMax: 1 }));
   await appendTurns(journal, [4, 3, 2]);
+  if (checkpointed > 0) await journal.checkpointer.write(checkpointed);
   await journal.close();
   return folder;
 }
@@ -122,4 +123,26 @@ test('two segments of a log that are swapped are to be put back, and never given
   }
   swap();
   assert.equal(await refusalOf(folder), 'none');
+});
+
+test('the stored responses of a segment that is gone or damaged are one finding, with their number', async (context) => {
+  const folder = await written(context, 9);
+  const segment = segmentOf(folder);
+  rmSync(segment(1), { recursive: true });
+  writeFileSync(join(segment(5), 'data.mdb'), '');
+  const { findings, responses } = await verifyDataFolder(folder.path, () => {});
+  assert.equal(responses, 5);
+  const found = findings.filter(({ check }) => check === 'stored_response');
+  assert.deepEqual(
+    found.map(({ object }) => object),
+    [null, null],
+  );
+  assert.match(
+    found[0]!.what,
+    /^2 stored responses, of commit batch 1, can't be read: the log does not have that any more$/,
+  );
+  assert.match(
+    found[1]!.what,
+    /^2 stored responses, of commit batch 5, can't be read: .* which has 0 bytes$/,
+  );
 });
