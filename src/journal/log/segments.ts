@@ -125,7 +125,7 @@ export class Segments {
     return this.#list.findLast((segment) => segment.firstSequence <= sequence);
   }
 
-  /** Opens a segment if need be: the newest one for writing. Throws `JournalDamaged`, or `ForeignPart`. */
+  /** Opens a segment if need be: the newest one for writing. Throws `JournalDamaged`. */
   open(segment: Segment, check: CheckDepth = 'branches'): Environment {
     const position = this.#open.indexOf(segment);
     if (position >= 0) this.#open.splice(position, 1);
