@@ -11,18 +11,26 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 /** Connections at once; a scraper needs one. */
 const connectionsMax = 16;
 const requestMsMax = 5_000;
+/** As long as Prometheus waits for an answer. */
+const quietMsMax = 10_000;
 
-/** Serves `text` if configured, until the returned function is called. Throws `ConfigError`. */
+/**
+ * Serves `text` if configured, until the returned function is called. A connection that is quiet
+ * for `quietMs` ends, also when its client takes no answer: otherwise a few would keep the scraper
+ * out for good. Throws `ConfigError`.
+ */
 export async function serveMetrics(
   { metrics: { host, port } }: Pick<Config, 'metrics'>,
   text: () => Promise<string>,
   logger: Logger,
+  quietMs = quietMsMax,
 ): Promise<() => Promise<void>> {
   if (port === null) return async () => {};
   const server = createServer(answerWith(text, logger));
   server.maxConnections = connectionsMax;
   server.requestTimeout = requestMsMax;
   server.headersTimeout = requestMsMax;
+  server.timeout = quietMs;
   await listenOn(
     server,
     { host, port },
