@@ -19,6 +19,8 @@ import { selfSigned } from '../webhooks/certificates.ts';
 import { unlimited } from './unlimited.ts';
 
 const mib = 1024 * 1024;
+/** More than the time between two looks of the server for what takes too long. */
+const sweepMs = 600;
 const held = new HeldAnswers(64 * mib);
 /** More than the kernel's buffers on both sides take, which grow to some 36 MiB. */
 const large = Buffer.alloc(48 * mib, 'abcdefghi\n');
@@ -42,6 +44,8 @@ for (const isTls of [false, true]) {
     let server: Server;
     let slowClientMs = 30_000;
     let answered = 0;
+    /** Of streamed answers, those that were written. */
+    let pieces = 0;
 
     before(async () => {
       server = await listen({
@@ -69,7 +73,7 @@ for (const isTls of [false, true]) {
           else {
             exchange.begin(200, '');
             exchange.guard(async () => {
-              for (let at = 0; at < large.length && exchange.isOpen; at += pieceBytes)
+              for (let at = 0; at < large.length && exchange.isOpen; at += pieceBytes, pieces++)
                 await exchange.write(large.toString('latin1', at, at + pieceBytes));
               exchange.finish();
             });
@@ -110,6 +114,31 @@ for (const isTls of [false, true]) {
         });
         await until(() => bytes > large.length && held.bytes === 0);
         assert.ok(most <= large.length);
+        socket.destroy();
+        await until(() => server.exchanges.open.size === 0);
+      });
+
+      test(`${path}: a client that takes a part now and then is not cut, however long that takes`, async (context) => {
+        const realNow = performance.now.bind(performance);
+        let passedMs = 0;
+        context.mock.method(performance, 'now', () => realNow() + passedMs);
+        const socket = get(path);
+        await until(() => held.bytes > 0);
+        let bytes = 0;
+        socket.on('data', (chunk) => {
+          bytes += chunk.length;
+        });
+        // The kernel has more than a part of it.
+        for (let round = 0; round < 2; round++) {
+          passedMs += slowClientMs * 0.6;
+          const before = [held.bytes, pieces];
+          socket.resume();
+          await until(() => held.bytes < before[0]! || pieces > before[1]!);
+          socket.pause();
+        }
+        await new Promise((resolve) => setTimeout(resolve, sweepMs));
+        socket.resume();
+        await until(() => bytes > large.length && held.bytes === 0);
         socket.destroy();
         await until(() => server.exchanges.open.size === 0);
       });
