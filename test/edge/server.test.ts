@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { headerLines } from '../../src/edge/http/exchange.ts';
@@ -41,6 +42,15 @@ const start = () =>
     },
     onSite: (exchange, { path }) => {
       if (path === '/throws') throw new Error('at once');
+      if (path === '/refused') return exchange.refuse(400, '', 'refused');
+      if (path === '/streamed') {
+        exchange.begin(200, '');
+        exchange.guard(async () => {
+          await exchange.write('piece');
+          exchange.finish();
+        });
+        return;
+      }
       if (path.startsWith('/tells')) {
         const onTrouble = () => {
           if (path === '/tells/not') throw new Error('again');
@@ -109,6 +119,25 @@ test('a bug in the middle of an answer, or in telling of it, cuts the connection
   assert.equal((await get('/v1')).status, 200);
   assert.equal(server.exchanges.open.size, 0);
 });
+
+for (const [path, body] of [
+  ['/v1', 'ok'],
+  ['/refused', 'refused'],
+  ['/streamed', 'piece'],
+] as const)
+  test(`${path}: a HEAD is answered like a GET, without what comes behind the head`, async () => {
+    const [asked, got] = await Promise.all(
+      ['HEAD', 'GET'].map(async (method) => {
+        const socket = connect(server.port);
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: pay\r\nConnection: close\r\n\r\n`);
+        const text = (await buffer(socket)).toString('latin1');
+        const end = text.indexOf('\r\n\r\n') + 4;
+        return { status: text.split(' ')[1], behind: text.slice(end) };
+      }),
+    );
+    assert.deepEqual(asked, { status: got!.status, behind: '' });
+    assert.ok(got!.behind.includes(body));
+  });
 
 test('an exchange that takes too long gets the answer that its handler has for that', async () => {
   const answer = await get('/waits');
