@@ -42,7 +42,7 @@ export const receiptsPerChargeMax = 20;
 /** A body may arrive in this many pieces; in more only if they have this many bytes on average. */
 export const bodyPiecesFree = 256;
 export const bodyPieceBytesMin = 32;
-/** Names in a body, at every depth. Each takes time to check, and few are needed. */
+/** Names and list items in a body, at every depth. Each takes time to check, few are needed. */
 export const bodyNamesMax = 1_000;
 export const idempotencyKeyCharactersMax = 255;
 export const idempotencyRetentionMs = 24 * 3600 * 1000;

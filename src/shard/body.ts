@@ -1,5 +1,6 @@
 // Parses a request's body into parameters: a JSON object in valid UTF-8, without repeated names,
-// with no more names than allowed, and with texts that are valid Unicode and no card numbers.
+// with no more names and list items than allowed, and with texts that are valid Unicode and no card
+// numbers.
 
 import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
@@ -29,9 +30,9 @@ export function parseBody(bytes: Buffer): ParsedBody {
   if (bytes.length === 0) return { params: {}, suspicious: false };
   if (!isUtf8(bytes)) return notJson;
   const text = bytes.toString('utf8');
-  // Names are counted first: to parse and validate thousands would take tens of milliseconds.
+  // They are counted first: to parse and validate thousands would take tens of milliseconds.
   const names = namesWritten(text);
-  if (names !== null && names > bodyNamesMax) return tooManyNames;
+  if (typeof names === 'object') return names;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,18 +40,23 @@ export function parseBody(bytes: Buffer): ParsedBody {
     return notJson;
   }
   if (!isObject(value)) return notAnObject;
-  if (names === null) return tooDeep;
   if (names !== namesIn(value)) return duplicateName;
   return { params: value, suspicious: text.includes('\\') || mayHoldCardNumber(text) };
 }
 
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The names in a JSON text: its colons outside of texts. Null when it is nested too deeply. */
-function namesWritten(text: string): number | null {
+/**
+ * The names in a JSON text: its colons outside of texts. A refusal when it is nested too deeply, or
+ * has too many of them and of list items: each list begins one, and each of its commas another.
+ */
+function namesWritten(text: string): number | typeof tooDeep {
   let names = 0;
+  let items = 0;
   let depth = 0;
+  /** What the text is in: a bit for each level, the innermost last; 1 for a list. */
+  let levels = 0;
   let inText = false;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -59,11 +65,17 @@ function namesWritten(text: string): number | null {
       else if (unit === quote) inText = false;
     } else if (unit === quote) inText = true;
     else if (unit === colon) names++;
+    else if (unit === comma) items += levels & 1;
     else if (unit === openBrace || unit === openBracket) {
-      if (++depth > nestingMax) return null;
-    } else if (unit === closeBrace || unit === closeBracket) depth--;
+      if (++depth > nestingMax) return tooDeep;
+      levels = (levels << 1) | Number(unit === openBracket);
+      items += levels & 1;
+    } else if (unit === closeBrace || unit === closeBracket) {
+      depth--;
+      levels >>>= 1;
+    }
   }
-  return names;
+  return names + items > bodyNamesMax ? tooManyNames : names;
 }
 
 /** The number of names in a parsed value, at every depth. A repeated name counts once. */

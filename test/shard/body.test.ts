@@ -157,17 +157,24 @@ test('a body may be nested as deep as anybody needs, and no deeper', () => {
   for (const part of ['[],', '{},']) assert.notEqual(outcomeOf(`{"a":[${part.repeat(1_000)}{}]}`), tooDeep);
 });
 
-test('a body has no more names than any request needs, at every depth, whatever else is wrong with it', () => {
+test('a body has no more names and list items than any request needs, at every depth, whatever else is wrong with it', () => {
   const named = (count: number) => Array.from({ length: count }, (_, i) => `"n${i}":":"`).join(',');
+  const items = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`;
   const tooMany = 'invalid_request.too_many_names';
   assert.equal(typeof outcomeOf(`{${named(bodyNamesMax)}}`), 'object');
   assert.equal(typeof outcomeOf(`{"metadata":{${named(bodyNamesMax - 1)}}}`), 'object');
+  assert.equal(typeof outcomeOf(`{"a":${items(bodyNamesMax - 1, '{}')}}`), 'object');
+  assert.equal(typeof outcomeOf(`{"a":{"b":[1,2]},"c":${items(bodyNamesMax - 5, '"[,"')}}`), 'object');
   for (const body of [
     `{${named(bodyNamesMax + 1)}}`,
     `{"metadata":{${named(bodyNamesMax)}}}`,
     `{"a":[{${named(bodyNamesMax / 2)}},{${named(bodyNamesMax / 2)}}]}`,
     `{${named(bodyNamesMax)},"n0":1}`,
     `{${named(bodyNamesMax + 1)}`,
+    `{"a":${items(bodyNamesMax, '1')}}`,
+    `{"a":${items(bodyNamesMax / 2, '[]')}}`,
+    `{"a":${items(bodyNamesMax / 2, '{"b":1}')}}`,
+    `{"a":{"b":[1],"c":${items(bodyNamesMax, '{}')}`,
   ]) {
     assert.equal(outcomeOf(body), tooMany, body.slice(-40));
   }
@@ -179,6 +186,8 @@ test('a body of the largest size is refused in little time, whatever it is made 
     ['lists in lists', nested('[', '', ']', room / 2)],
     ['objects in objects', nested('{"":', '1', '}', room / 5)],
     ['lists that never close', `{"a":${'['.repeat(room)}`],
+    ['many items', `{"a":[${'1,'.repeat(room / 2 - 8)}1]}`],
+    ['lists of lists side by side', `{"a":[${`${'['.repeat(29)}${']'.repeat(29)},`.repeat(room / 60)}1]}`],
     ['many names', `{${Array.from({ length: room / 12 }, (_, i) => `"${i}":1`).join(',')}}`],
     ['many equal names', `{${'"a":1,'.repeat(room / 6 - 1)}"a":1}`],
     ['one long text', `{"a":"${'4 '.repeat(room / 2)}"}`],

@@ -185,9 +185,9 @@ export const requestMessages = {
     ar: 'الكائنات والقوائم في محتوى الطلب متداخلة بعمق يتجاوز المسموح.',
   },
   'invalid_request.too_many_names': {
-    en: 'The body has more than {max} names.',
-    fr: 'Le corps de la requête contient plus de {max} noms.',
-    ar: 'يتضمن محتوى الطلب أكثر من {max} اسم.',
+    en: 'The body has more than {max} names and list items.',
+    fr: 'Le corps de la requête contient plus de {max} noms et éléments de listes.',
+    ar: 'يتضمن محتوى الطلب أكثر من {max} اسم وعنصر قائمة.',
   },
   'invalid_request.duplicate_name': {
     en: 'An object in the body has the same name twice.',

@@ -63,7 +63,8 @@ function bodyOf({ flags, body }: RequestFrame): Params | null {
     const value: unknown = JSON.parse(text);
     const names = namesIn(value);
     const written = text.match(/"(?:[^"\\]|\\.)*"\s*:/g)?.length ?? 0;
-    const isTaken = depthOf(value) <= nestingMax && written <= bodyNamesMax && names === written;
+    const isFew = written + itemsIn(value) <= bodyNamesMax;
+    const isTaken = depthOf(value) <= nestingMax && isFew && names === written;
     return isObject(value) && isTaken ? value : null;
   } catch {
     return null;
@@ -76,6 +77,12 @@ const membersOf = (value: unknown) =>
 function namesIn(value: unknown): number {
   const own = isObject(value) ? Object.keys(value).length : 0;
   return membersOf(value).reduce((sum, member) => sum + namesIn(member), own);
+}
+
+/** An empty list counts as one. */
+function itemsIn(value: unknown): number {
+  const own = Array.isArray(value) ? Math.max(1, value.length) : 0;
+  return membersOf(value).reduce((sum, member) => sum + itemsIn(member), own);
 }
 
 function depthOf(value: unknown): number {
