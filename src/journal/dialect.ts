@@ -72,8 +72,8 @@ export function unreadableOf({ formats, tables: written, layouts }: Partial<Dial
     if (version < oldest || version > newest) return `version ${version} of ${name}`;
   }
   for (const [name, { rows, digest }] of Object.entries(written)) {
-    const own = tables[name] ?? [];
-    if (rows > own.length || tableOf(own.slice(0, rows)).digest !== digest) return `its ${name}`;
+    const own = (tables[name] ?? []).slice(0, rows);
+    if (tableOf(own).digest !== digest) return `its ${name}`;
   }
   for (const [kind, { version, digest }] of Object.entries(layouts)) {
     const own = dialect.layouts[kind];

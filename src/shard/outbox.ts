@@ -175,11 +175,11 @@ export class Outbox {
   deliveryChanged(delivery: DeliveryRecord): void {
     const queue = this.#queues.get(delivery.endpoint);
     if (queue === undefined) return;
-    const { id, due_at_ms: dueMs, removed } = delivery;
+    const { id, due_at_ms: dueMs } = delivery;
     const isNew = isNewDelivery(delivery);
     if (isNew) this.#bodies.added(delivery);
     else this.#changedBefore(queue, delivery);
-    if (dueMs === null || removed) return;
+    if (dueMs === null) return;
     queue.waiting++;
     this.#ready.add(delivery.endpoint);
     const key = timedKey(dueMs, id);
@@ -199,10 +199,10 @@ export class Outbox {
 
   /** A delivery that there was before is about to change. */
   #changedBefore(queue: EndpointQueue, delivery: DeliveryRecord): void {
-    const { id, status, removed } = delivery;
+    const { id, status } = delivery;
     const before = this.#records.get('delivery', id);
     if (before === undefined) return;
-    const [was, is] = [before.status === 'pending', status === 'pending' && !removed];
+    const [was, is] = [before.status === 'pending', status === 'pending'];
     if (was !== is) this.#bodies.changed(delivery, is);
     if (before.due_at_ms === null) return;
     queue.waiting--;

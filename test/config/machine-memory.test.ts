@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { machineBytes, withShardMemory } from '../../src/config/machine-memory.ts';
-import { cacheBytesBeside, memoryShares } from '../../src/shard/memory.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 const mib = 1024 * 1024;
@@ -43,23 +42,6 @@ test('a configured size is taken as it is, unless the machine has less than it c
     },
   );
 });
-
-test('what lies in the heap is half of it, and what others hold as much again', () => {
-  const shares = memoryShares(1_024);
-  assert.equal(shares.cacheBytesMax + shares.unwrittenBytesMax, 512 * mib);
-  assert.equal(shares.mailboxBytesMax + shares.outboxBytesMax + shares.answersBytesMax, 512 * mib);
-});
-
-for (const [indexMib, cacheMib] of [
-  [0, 256],
-  [56, 200],
-  [192, 64],
-  [1_000, 64],
-] as const) {
-  test(`beside an idempotency index of ${indexMib} MiB the cache may have ${cacheMib} of its 256 MiB`, () => {
-    assert.equal(cacheBytesBeside(memoryShares(1_024), indexMib * mib), cacheMib * mib);
-  });
-}
 
 test('the machine has memory', () => {
   assert.ok(machineBytes() > 64 * mib && Number.isFinite(machineBytes()));

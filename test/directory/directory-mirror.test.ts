@@ -18,6 +18,8 @@ class MemoryRows implements RemoteRows {
   writes: RowsEnd[] = [{ sequence: 0, checksum: 0 }];
   failure: JournalFailure | null = null;
   replaced = 0;
+  /** After which writes rows were read. */
+  readonly readsAfter: number[] = [];
 
   get end(): RowsEnd {
     return this.writes.at(-1)!;
@@ -32,6 +34,7 @@ class MemoryRows implements RemoteRows {
   }
 
   async *readAfter(sequence: number) {
+    this.readsAfter.push(sequence);
     for (const [row, written] of this.rows)
       if (written.sequence > sequence) yield new Map([[row, written.content]]);
   }
@@ -111,6 +114,7 @@ test('a machine that was away catches up, with what was removed', async (context
   for (const [row, { content }] of remote.rows) if (content === null) remote.rows.delete(row);
   await second.open(remote);
   assert.deepEqual(await second.all(), await first.all());
+  assert.deepEqual(remote.readsAfter, [0, 1, 0]);
 });
 
 test('a write that the others refuse is not in the mirror', async (context) => {
@@ -143,6 +147,8 @@ test('rows that have lost what was acknowledged are refused, and taken over wher
   }
   await only.open(remote, 'always');
   assert.equal(String(remote.rows.get('org/1')?.content), 'one');
+  // How far the mirror had come is nothing of the directory.
+  assert.equal(remote.rows.has('mirrored'), false);
   const end = await only.withRows((rows) => mirroredEnd(rows));
   assert.deepEqual(end, remote.end);
 });

@@ -112,7 +112,8 @@ test('a moved response is gone when it has expired', async (t) => {
   await appendTurns(journal, [3, 3], startMs + 1_000);
   await journal.checkpointer.write(9);
   const all = places(journal);
-  await journal.checkpointer.drop(startMs);
+  // They move the first time, and stay the second.
+  for (let time = 0; time < 2; time++) await journal.checkpointer.drop(startMs);
   assertReadable((...place) => journal.log.readResponse(...place), all);
   await journal.checkpointer.drop(startMs + 1);
   assert.equal(journal.log.readResponse(all.get(1)!, digest(1)), undefined);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexedFields, indexRowsOf } from '../../src/domain/indexes.ts';
 import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/records/record-bytes.ts';
+import { recordFields } from '../../src/journal/records/record-layout.ts';
 import { goldenRecords, goldenRecordsOf } from './golden-records.ts';
 
 const folder = join(import.meta.dirname, 'golden');
@@ -48,6 +49,13 @@ test('the index rows of a record are told from its indexed fields, without the r
   }
   const removed = encodeRecord({ ...goldenRecords.charge, removed: true });
   assert.deepEqual(indexRowsOf(decodeIndexed(goldenRecords.charge.id, removed.value)), []);
+});
+
+test('of each kind of record all fields are told', () => {
+  for (const [kind, record] of Object.entries(goldenRecords)) {
+    const names = Object.keys(record).filter((name) => name !== 'kind');
+    assert.deepEqual(recordFields.get(kind)?.toSorted(), names.toSorted(), kind);
+  }
 });
 
 test('a record that is removed stays so', () => {

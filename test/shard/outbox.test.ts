@@ -476,6 +476,17 @@ test('new deliveries that find no room, or are resent meanwhile, are leased from
   assert.deepEqual(bench.take(), [resent, late, last]);
 });
 
+test('a new delivery that ends before it is leased is never out, and the one behind it is', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const window = bench.deliver('we_a', windowSize);
+  assert.deepEqual(bench.take(), window);
+  const [ended, late] = bench.deliver('we_a', 2);
+  const before = bench.state.get('delivery', ended!)!;
+  bench.apply({ ...before, status: 'ended', due_at_ms: null, ended_at_ms: nowMs });
+  for (const id of window.slice(0, 2)) bench.record(id, done);
+  assert.deepEqual(bench.take(), [late]);
+});
+
 test('with several webhook threads each has its endpoints, and a body counts the deliveries of all', () => {
   const ids = Array.from({ length: 12 }, (_, i) => `we_${i}`);
   const bench = new (class extends Bench {

@@ -246,6 +246,19 @@ test('a disabled or deleted endpoint drops what waits, and an enabled one takes 
   assert.deepEqual(bench.dispatcher.counts(), { inFlight: 0, queued: 0, failing: 0 });
 });
 
+test('an endpoint that is deleted while it waits for a slot leaves its turn to the next one', async () => {
+  const bench = new Bench(1);
+  bench.take({ endpoints: ['a', 'b', 'c'].map(enabled) });
+  for (const endpoint of ['a', 'b', 'c']) bench.hand(endpoint, 1);
+  bench.take({ endpoints: [{ id: 'b', state: null }] });
+  await bench.underWay[0]!.end();
+  assert.deepEqual(
+    bench.underWay.map(({ delivery }) => delivery),
+    ['c0'],
+  );
+  assert.equal(bench.troubles, 0);
+});
+
 test('an enabled endpoint whose last attempt failed is failing', async () => {
   const bench = new Bench();
   const { state } = enabled('a');

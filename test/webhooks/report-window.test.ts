@@ -1,0 +1,23 @@
+// The reports that one shard has not recorded yet.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttemptResult } from '../../src/domain/record.ts';
+import { ReportWindow } from '../../src/webhooks/report-window.ts';
+
+const result: AttemptResult = { at_ms: 0, duration_ms: 1, status: 200, failure: null, answer: '' };
+
+test('a report that is recorded before a shard that is there anew has got it takes no place of the others', () => {
+  const window = new ReportWindow();
+  const add = (delivery: string) => window.add({ endpoint: 'a', delivery, number: 0, first: false, result });
+  for (const delivery of ['a0', 'a1']) add(delivery);
+  assert.equal(window.next(0).length, 2);
+  window.restart();
+  assert.equal(window.remove('a0', 0), true);
+  assert.equal(window.unsent, 1);
+  assert.deepEqual(
+    window.next(0).map(({ delivery }) => delivery),
+    ['a1'],
+  );
+  assert.equal(window.unsent, 0);
+});
