@@ -73,6 +73,12 @@ export class Relay {
     this.#server = null;
   }
 
+  /** Takes no new connections for good; those that are passed on already go on. */
+  refuseNew(): void {
+    this.#isClosed = true;
+    this.rest();
+  }
+
   /** Connections go to this node from now on; those to another one end. Null: to none. */
   passTo(target: string | null): void {
     if (target === this.#target || !this.#isPassing) return;
@@ -164,8 +170,7 @@ export class Relay {
    * and at the latest after `answerMs`.
    */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.rest();
+    this.refuseNew();
     for (const client of this.#clients) this.#endWhenQuiet(client);
     const late = setTimeout(() => this.#endAll(), this.#options.answerMs);
     const end = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));

@@ -46,6 +46,11 @@ export const configSchema = group({
     description: 'who may make an organization in the dashboard: open: anybody; closed: operators alone',
   }),
   requestTimeoutMs: count(100, timerMsMax, 'a request must be answered within this time'),
+  stopNoticeMs: count(
+    0,
+    600_000,
+    'for so long a service that is told to stop serves on while /readyz fails, so that load balancers take it out first',
+  ),
   connections: group({
     max: count(0, 1_000_000, 'connections at a time; 0: what the limit of open files leaves, at most 10000'),
     perAddressMax: count(

@@ -98,6 +98,7 @@ export class HostedHere {
       onListening,
     });
     process.on('SIGHUP', this.#onHangup);
+    ending.onNotice(() => this.#hosting.announceStop());
     closers.push(this.stop);
   }
 

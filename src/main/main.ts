@@ -32,6 +32,7 @@ import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { closeAll } from './close-all.ts';
+import { Ending } from './ending.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
 import { openLending } from './lending.ts';
@@ -49,20 +50,18 @@ import { ServiceManager } from './service-manager.ts';
  * `CommandFailure` with one clear line when it can't start or continue.
  */
 export async function serve(config: Config, load: () => Config, acceptLoss: boolean): Promise<void> {
-  const ending = Promise.withResolvers<void>();
+  const ending = new Ending(config.stopNoticeMs);
   // The handlers stay, because a second signal must not end the process during its stop: a terminal
   // sends SIGINT to the whole group, and the launcher forwards its own.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // However this ends, the launcher does not start the service again.
       process.send?.('stopping');
-      ending.resolve();
+      ending.stop();
     });
   }
   // Until there are threads, there is nothing that would have to be read again.
   process.on('SIGHUP', () => {});
-  // It may be rejected before anybody waits for it.
-  ending.promise.catch(() => {});
   // Everything that was opened; it is closed in the opposite order.
   const closers: (() => Promise<unknown>)[] = [];
   let failure: unknown = null;
@@ -174,6 +173,10 @@ async function runOwned(given: OwnedRun): Promise<void> {
     manager.ready(`listening on ${url}`);
     closers.push(manager.watch(counted));
     mail.tell(services, () => pause.paused !== null);
+    ending.onNotice(() => {
+      logger.info('told to stop: not ready from now on');
+      supervisor.announceStop();
+    });
     await ending.promise;
   }
   logger.info('stopping');

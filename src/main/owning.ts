@@ -6,6 +6,7 @@ import { lazily } from '../core/lazily.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Thread } from '../threads/thread.ts';
 import type { News } from '../threads/thread-protocol.ts';
+import type { Ending } from './ending.ts';
 import type { ServiceManager } from './service-manager.ts';
 
 export interface Owning {
@@ -16,8 +17,7 @@ export interface Owning {
   readonly port: number;
   readonly logger: Logger;
   readonly manager: ServiceManager;
-  /** Resolves when the service is to stop, and rejects when it can't go on. */
-  readonly ending: PromiseWithResolvers<void>;
+  readonly ending: Ending;
   readonly closers: (() => Promise<unknown>)[];
 }
 

@@ -101,7 +101,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_taken') {
       relay.passToNobody();
       taken.resolve(claimOf(owning.config, ownership, news));
-    } else if (news.type === 'leaves') owning.ending.resolve();
+    } else if (news.type === 'leaves') owning.ending.stop();
     else if (news.type === 'lease_lost')
       owning.ending.reject(new ServiceCrash('another node has taken the lease'));
     else if (news.type === 'lease_wanted')
@@ -163,6 +163,7 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
+  owning.ending.onNotice(() => relay.refuseNew());
   const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
   // What was opened is closed also when the next can't be.
   const closing = (close: () => Promise<void>) => {

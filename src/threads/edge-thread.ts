@@ -168,7 +168,7 @@ const site = createSite({
   shards,
   isTrusted,
   baseUrl,
-  isStopping: () => server?.exchanges.closing === true,
+  isStopping: () => server?.exchanges.lastAnswers === true,
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,
@@ -254,6 +254,7 @@ const answers: Answers<ThreadQuestions> = {
     isPaused = false;
   },
   reread: ({ config: changed }) => reread(changed),
+  announce_stop: () => server?.announceStop(),
   stop: ({ atOnce = false }) => stop(atOnce ? 0 : stopGraceMs),
 };
 

@@ -182,6 +182,11 @@ export class Edges {
     return (await Promise.all(answers)).filter((failure) => typeof failure === 'string');
   }
 
+  /** This node is to stop soon. */
+  announceStop(): void {
+    for (const { ready } of this.#own) ready?.ask('announce_stop', {}).catch(() => {});
+  }
+
   /** Takes no new connections, and resolves when the requests under way are answered. */
   async stop(): Promise<void> {
     await Promise.all(this.all.map((edge) => edge.stop()));

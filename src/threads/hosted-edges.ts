@@ -111,6 +111,11 @@ export class HostedEdges {
     await Promise.all(those.map(({ thread }) => thread.ended));
   }
 
+  /** This node is to stop soon. */
+  announceStop(): void {
+    for (const { thread } of this.#edges.values()) thread.ask('announce_stop', {}).catch(() => {});
+  }
+
   /** Resolves when every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;

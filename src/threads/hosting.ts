@@ -200,6 +200,11 @@ export class Hosting {
     return metricsOfThreads([...webhooks, ...this.#edges.listening, ...logs]);
   }
 
+  /** This node is to stop soon. */
+  announceStop(): void {
+    this.#edges.announceStop();
+  }
+
   /** Resolves when every shard and every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;

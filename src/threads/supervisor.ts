@@ -362,6 +362,11 @@ export class Supervisor {
     return [...(await metricsOfThreads(threads)), ...lent];
   }
 
+  /** The service is to stop soon. */
+  announceStop(): void {
+    this.#edges.announceStop();
+  }
+
   /**
    * Takes no new connections, answers the requests under way, makes everything durable, and ends
    * all threads.

@@ -60,6 +60,11 @@ export interface ThreadQuestions {
   /** The thread's metrics, as prom-client's JSON. */
   metrics: { asks: object; answers: object };
   /**
+   * The service is to stop soon: an edge serves on, but is not ready, and each answer is the last
+   * one on its connection.
+   */
+  announce_stop: { asks: object };
+  /**
    * Finish the requests that were taken, unless it is to be at once, and close. The thread ends
    * when it has answered.
    */

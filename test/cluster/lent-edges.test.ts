@@ -140,7 +140,7 @@ test('what two other nodes say to each other does not pass the one with the leas
 }, async (context) => {
   const servers = await startServers(context, 1);
   const links: Link[] = [];
-  const start = async (name: string, secretsKeyOf?: string) => {
+  const start = async (name: string, secretsKeyOf?: string, more: Record<string, string> = {}) => {
     const [port, at] = [await freePort(), await freePort()];
     const link = await new Link(at).open(context, { host: '127.0.0.2', port: at });
     links.push(link);
@@ -151,6 +151,7 @@ test('what two other nodes say to each other does not pass the one with the leas
       PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
       PAYMENTS_CLUSTER_LINK: `127.0.0.2:${at}`,
       PAYMENTS_HOST: '127.0.0.1',
+      ...more,
     };
     const options = { url: servers.url, name, env };
     const node = startNode(context, secretsKeyOf === undefined ? options : { ...options, secretsKeyOf });
@@ -160,7 +161,7 @@ test('what two other nodes say to each other does not pass the one with the leas
   const service = await a.serving;
   const shops = await shopOnEachShard(service, 2);
   const b = await start('b', a.dataDir);
-  const c = await start('c', a.dataDir);
+  const c = await start('c', a.dataDir, { PAYMENTS_STOP_NOTICE_MS: '600000' });
   for (const { node } of [b, c]) await node.says(/edge \d+ takes requests on this node/);
   await a.says(/nodes [bc] and [bc] are linked/);
   const cluster = clusterCommand(servers);
@@ -212,5 +213,14 @@ test('what two other nodes say to each other does not pass the one with the leas
   await a.says(/(nodes [bc] and [bc] are linked[\s\S]*){2}/);
   await allServe();
   assert.doesNotMatch(a.output(), /the link to node [bc] is lost/);
+
+  // One that is to stop tells load balancers first, and serves on.
+  c.node.process.kill('SIGTERM');
+  await poll(async () =>
+    (await send(c.url, '/readyz', { headers: fresh })).status === 503 ? true : undefined,
+  );
+  assert.equal((await send(c.url, '/readyz', {})).text, 'not ready: stopping\n');
+  const kept = await send(c.url, '/v1/payment_intents', { key });
+  assert.deepEqual([kept.status, kept.headers.get('connection')], [200, 'close']);
   assert.equal(await service.stop(), 0);
 });

@@ -242,6 +242,23 @@ test('while it rests others take the connections, and those that it passes on al
   await Promise.all(closed);
 });
 
+test('it refuses new connections for good, and those that it passes on already go on', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  relay.passTo(await listening(context, echo));
+  const before = connect(port, '127.0.0.1');
+  before.write('one');
+  assert.equal(String((await once(before, 'data'))[0]), 'one');
+  relay.refuseNew();
+  await relay.listen();
+  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
+  before.write('two');
+  assert.equal(String((await once(before, 'data'))[0]), 'two');
+  const closed = all(before);
+  relay.close();
+  await closed;
+});
+
 test('the time to connect bounds nothing of what is passed on', async (context) => {
   const { relay, port } = await relayOn(context, { connectMs: 20 });
   const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));

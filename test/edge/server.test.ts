@@ -69,6 +69,14 @@ const start = () =>
         });
         return;
       }
+      if (path === '/streams') {
+        exchange.begin(200, '');
+        exchange.guard(async () => {
+          await exchange.write(exchange.isClosing ? 'it closes' : 'it goes on');
+          exchange.finish();
+        });
+        return;
+      }
       exchange.guard(async () => {
         await wait(5);
         if (path === '/rejects') throw new Error('later');
@@ -142,6 +150,28 @@ for (const [path, body] of [
 test('an exchange that takes too long gets the answer that its handler has for that', async () => {
   const answer = await get('/waits');
   assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/v1']);
+});
+
+test('before a stop it takes requests, also on new connections, and says that each answer was the last', async () => {
+  const stopping = await start();
+  const request = 'GET /v1 HTTP/1.1\r\nHost: pay\r\n\r\n';
+  const before = connect(stopping.port, '127.0.0.1');
+  before.write(request);
+  assert.doesNotMatch(String((await once(before, 'data'))[0]), /connection: close/i);
+  stopping.announceStop();
+  for (const socket of [before, connect(stopping.port, '127.0.0.1')]) {
+    let answer = '';
+    socket.on('data', (bytes) => {
+      answer += bytes;
+    });
+    socket.write(request);
+    await once(socket, 'end');
+    assert.match(answer, /^HTTP\/1\.1 200 OK[\s\S]*connection: close[\s\S]*ok$/i);
+  }
+  const streamed = await fetch(`http://127.0.0.1:${stopping.port}/streams`);
+  assert.equal(streamed.headers.get('connection'), 'close');
+  assert.equal(await streamed.text(), 'it goes on');
+  await stopping.stop(5_000);
 });
 
 test('a stop answers what was sent on connections before they could know of it, and says that it was the last', async () => {

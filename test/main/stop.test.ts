@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -102,6 +102,41 @@ test('it is not ready from the moment that it is told to stop, and says so while
   inFlight.socket.write(body.slice(10));
   await service.until(() => / 200 OK[\s\S]*A customer whose/.test(inFlight.received()) || undefined);
   assert.equal(await service.stop(), 0);
+});
+
+test('with a notice it is not ready first, and serves on meanwhile, so that a load balancer loses no request', async () => {
+  const notice = (ms: number) =>
+    startService({ env: { ...env, PAYMENTS_STOP_NOTICE_MS: String(ms), PAYMENTS_LOG_LEVEL: 'info' } });
+  const service = await notice(600_000);
+  const { key } = await newOrganization(service);
+  const kept = await open(service, '');
+  // What the example asks, and how it knows a node that is about to stop.
+  const example = readFileSync(new URL('../../config/cluster/haproxy.cfg', import.meta.url), 'utf8');
+  const [, path, version, host] = /http-check send meth GET uri (\S+) ver (\S+) hdr Host (\S+)/.exec(
+    example,
+  )!;
+  const [, told] = /http-check expect error-status L7OKC ! string "(.+)"/.exec(example)!;
+  const probe = () => open(service, `GET ${path} ${version}\r\nHost: ${host}\r\n\r\n`);
+  const ready = await probe();
+  await service.until(() => / 200 OK[\s\S]*ready\n$/.test(ready.received()) || undefined);
+  assert(!ready.received().includes(told!));
+  service.process.kill('SIGTERM');
+  await service.until(async () => (await service.call('/readyz')).status === 503 || undefined);
+  const stopping = await probe();
+  await service.until(() => / 503 [\s\S]*stopping\n$/.test(stopping.received()) || undefined);
+  assert(stopping.received().includes(told!), stopping.received());
+  const body = JSON.stringify({ amount: 12_000, currency: 'mad' });
+  const create = (idempotencyKey: string) =>
+    `POST /v1/payment_intents HTTP/1.1\r\nHost: pay\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: ${idempotencyKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  for (const [number, { socket, received }] of [kept, await open(service, '')].entries()) {
+    const ended = once(socket, 'end');
+    socket.write(create(`order-${number}`));
+    await ended;
+    assert.match(received(), / 200 OK[\s\S]*connection: close/i);
+  }
+  await service.kill();
+  const hurried = await notice(1);
+  await stopWith(hurried, 'SIGTERM');
 });
 
 test('it runs on, and stops, although nobody reads its output any more', async () => {

@@ -28,7 +28,8 @@ export interface Exchanges {
   readonly commonHeaders: string;
   /** Those whose clients have not taken all of the answer yet. */
   readonly slow: Set<Exchange>;
-  /** The server stops, so each answer is the last one on its connection. */
+  /** The server is to stop, so each answer is the last one on its connection. */
+  lastAnswers: boolean;
   closing: boolean;
   /** Counts what clients have not taken yet. */
   readonly held: HeldAnswers;
@@ -54,7 +55,6 @@ export interface TroubleTeller {
 
 /** More units of UTF-16 may take more than a part as UTF-8. */
 const partUnits = Math.floor(partBytes / 3);
-
 /** Is sent for no body, of which uWebSockets.js would not tell that its head still waits. */
 const lineForNoBody = '\n';
 
@@ -233,7 +233,7 @@ export class Exchange {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     } else if (this.isLast) {
       this.#hangUp(lastAnswer(head, body));
-    } else if (this.#exchanges.closing) {
+    } else if (this.#exchanges.lastAnswers) {
       const kept = keep(body);
       this.#afterParsing((last) => {
         last.cork(() => last.writeStatus(head).end(kept, true));
@@ -342,8 +342,8 @@ export class Exchange {
       return;
     }
     this.#streaming = true;
-    const head = this.#head(status, headers);
-    response.cork(() => response.writeStatus(head));
+    const last = this.#exchanges.lastAnswers ? '\r\nConnection: close' : '';
+    response.cork(() => response.writeStatus(this.#head(status, headers + last)));
   }
 
   /** Writes a piece of a streamed answer and resolves when the connection takes more. */

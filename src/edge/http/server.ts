@@ -47,6 +47,8 @@ export interface Server {
   readonly exchanges: Exchanges;
   /** Uses these files for new connections. Throws when the files can't be used. */
   useCertificate(files: TlsFiles): void;
+  /** Serves on, and has each client come by another connection after its next answer. */
+  announceStop(): void;
   /** Takes no new connections, waits up to `graceMs` for what is under way, then closes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -74,6 +76,7 @@ export function listen(options: ServerOptions): Promise<Server> {
     open: new Set(),
     slow: new Set(),
     commonHeaders: options.httpsOnly ? strictTransport : '',
+    lastAnswers: false,
     closing: false,
     parsing: false,
     whole: new WholeWriter(),
@@ -103,8 +106,12 @@ export function listen(options: ServerOptions): Promise<Server> {
       const closeApps = lazily(async () => {
         for (const each of apps) each.close();
       });
+      const announceStop = () => {
+        exchanges.lastAnswers = true;
+      };
       const stop = async (graceMs: number) => {
         void closeListening();
+        announceStop();
         exchanges.closing = true;
         await quiet(exchanges, graceMs);
         clearInterval(sweeper);
@@ -119,7 +126,7 @@ export function listen(options: ServerOptions): Promise<Server> {
         if (replaced !== app) app.removeChildAppDescriptor(replaced.getDescriptor());
         apps.push(renewed);
       };
-      resolve({ port, exchanges, useCertificate, stop });
+      resolve({ port, exchanges, useCertificate, announceStop, stop });
     });
   });
 }
