@@ -1,6 +1,7 @@
 // What `payments cluster` tells of the nodes that share a service.
 
-export type NodeRole = 'serves' | 'stands by' | 'gone';
+/** Unheard of: while writes wait for a standby of PostgreSQL, no node can say that it is there. */
+export type NodeRole = 'serves' | 'stands by' | 'unheard of' | 'gone';
 
 export interface ClusterNode {
   readonly node: string;
@@ -54,6 +55,8 @@ export interface ClusterStatus {
   readonly postgresql: {
     readonly primary: string;
     readonly timeline: number;
+    /** For how long writes have waited for a standby; 0: they don't. */
+    readonly waiting_seconds: number;
     readonly standbys: readonly Replica[];
   };
   /** The newest first. */

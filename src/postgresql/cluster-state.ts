@@ -1,7 +1,7 @@
 // The nodes of a service as PostgreSQL knows them, for operators. Times are PostgreSQL's: nothing
 // but what people read depends on them.
 
-import type { ClusterNode, ClusterStatus, Replica, Takeover } from '../cluster/cluster-status.ts';
+import type { ClusterNode, ClusterStatus, NodeRole, Replica, Takeover } from '../cluster/cluster-status.ts';
 import { leaseColumns, leaseOf } from './lease-table.ts';
 import { behindBy, goneSeconds } from './node-table.ts';
 import type { Primary } from './primary.ts';
@@ -43,18 +43,44 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
   const [counted] = await primary.query<{ partitions: string }>({
     text: 'select count(*) as partitions from payments.partitions where partition >= 0',
   });
+  const waitingSeconds = await waitingAt(primary);
   const holder = lease === null || lease.isReleased ? null : lease;
   return {
     serving: holder?.node ?? null,
     epoch: lease?.epoch ?? 0,
     partitions: Number(counted?.partitions),
-    nodes: await nodesAt(primary, holder?.process ?? null),
-    postgresql: { primary: primary.name, timeline: primary.timeline, standbys: await replicasOf(primary) },
+    nodes: await nodesAt(primary, holder?.process ?? null, waitingSeconds),
+    postgresql: {
+      primary: primary.name,
+      timeline: primary.timeline,
+      waiting_seconds: Math.floor(waitingSeconds),
+      standbys: await replicasOf(primary),
+    },
     takeovers: await takeoversAt(primary),
   };
 }
 
-async function nodesAt(primary: Primary, holder: string | null): Promise<ClusterNode[]> {
+/** For how long the oldest commit of the service has waited for a standby. */
+async function waitingAt(primary: Primary): Promise<number> {
+  const [row] = await primary.query<{ waiting: number }>({
+    text: `select coalesce(extract(epoch from max(clock_timestamp() - query_start)), 0)::float8 as waiting
+           from pg_stat_activity where wait_event = 'SyncRep' and usename = current_user`,
+  });
+  return row?.waiting ?? 0;
+}
+
+/** The role of a node that was heard of so long ago, when writes have waited for so long. */
+function roleOf(seenSeconds: number, waitingSeconds: number, serves: boolean): NodeRole {
+  if (seenSeconds - waitingSeconds > goneSeconds) return 'gone';
+  if (seenSeconds > goneSeconds) return 'unheard of';
+  return serves ? 'serves' : 'stands by';
+}
+
+async function nodesAt(
+  primary: Primary,
+  holder: string | null,
+  waitingSeconds: number,
+): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
     text: `select process, node, address, link, release, drained, leaving, started_at as started,
              array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
@@ -78,10 +104,11 @@ async function nodesAt(primary: Primary, holder: string | null): Promise<Cluster
       wanted,
     }): ClusterNode => {
       const serves = process === holder;
-      const isGone = seen_seconds > goneSeconds;
+      const role = roleOf(seen_seconds, waitingSeconds, serves);
+      const isGone = role === 'gone';
       return {
         node,
-        role: isGone ? 'gone' : serves ? 'serves' : 'stands by',
+        role,
         address,
         link,
         release,

@@ -90,7 +90,7 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   const fields = {
     serving: serving ?? 'NO NODE',
     lease: `epoch ${epoch}, of ${partitions} partitions and the directory`,
-    postgresql: `${postgresql.primary}, timeline ${postgresql.timeline}`,
+    postgresql: `${postgresql.primary}, timeline ${postgresql.timeline}${waiting(postgresql.waiting_seconds)}`,
   };
   return [
     formatFields(fields),
@@ -98,6 +98,10 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
     standbysOf(postgresql.standbys),
     takeoverTable(takeovers),
   ].join('\n\n');
+}
+
+function waiting(seconds: number): string {
+  return seconds === 0 ? '' : `, WRITES HAVE WAITED ${seconds} s FOR A STANDBY`;
 }
 
 const listed = (partitions: readonly number[]) => partitions.join(', ') || '-';

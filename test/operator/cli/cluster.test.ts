@@ -8,13 +8,13 @@ import { runCommandLine } from './command-line.ts';
 
 const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0 };
 
-async function statusWith(standbys: readonly Replica[]): Promise<string> {
+async function statusWith(standbys: readonly Replica[], waiting_seconds = 0): Promise<string> {
   const status: ClusterStatus = {
     serving: 'a',
     epoch: 1,
     partitions: 4,
     nodes: [],
-    postgresql: { primary: 'p:5432', timeline: 1, standbys },
+    postgresql: { primary: 'p:5432', timeline: 1, waiting_seconds, standbys },
     takeovers: [],
   };
   const { code, out } = await runCommandLine(['cluster', 'status'], {
@@ -28,6 +28,14 @@ test('status shows how far the standbys of PostgreSQL are', async () => {
   const out = await statusWith([replica]);
   assert.match(out, /^b +streaming +quorum +0$/m);
   assert.doesNotMatch(out, /pg_monitor/);
+});
+
+test('status says that writes wait for a standby', async () => {
+  assert.match(
+    await statusWith([], 7),
+    /^postgresql +p:5432, timeline 1, WRITES HAVE WAITED 7 s FOR A STANDBY$/m,
+  );
+  assert.doesNotMatch(await statusWith([]), /WAITED/);
 });
 
 test('status says what the role needs that may not see how far they are', async () => {
