@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { headerBytesMax } from '../../src/contract/limits.ts';
 import { formFieldsMax } from '../../src/core/form-fields.ts';
 import { readIncoming } from '../../src/dashboard/incoming.ts';
 import type { DashboardRequest } from '../../src/edge/dashboard/dashboard-port.ts';
@@ -56,6 +57,29 @@ for (const [what, request] of [
     assert.equal((await read(request(formFieldsMax + 1))).form.size, 0);
   });
 }
+
+test('a form in parts whose heads are longer than any of ours counts as empty', async () => {
+  const form = multipart(1);
+  assert.equal((await read(form)).form.size, 1);
+  const heads = (bytes: number) => ({
+    ...form,
+    body: form.body.replace('\r\n', `\r\nA: ${'b'.repeat(bytes)}\r\n`),
+  });
+  assert.equal((await read(heads(headerBytesMax / 2))).form.size, 1);
+  assert.equal((await read(heads(headerBytesMax))).form.size, 0);
+  for (const contentType of ['', '; boundary=x; a=b', '; a=b; boundary=x', '; boundary="x"'])
+    assert.equal((await read({ ...form, contentType: `multipart/form-data${contentType}` })).form.size, 0);
+  for (const body of [`\r\n${form.body}`, form.body.replace('--x--', '')])
+    assert.equal((await read({ ...form, body })).form.size, 0);
+});
+
+test('a file in a form may have what looks like a head', async () => {
+  const file = Buffer.from('\r\n\r\nA: b\r\n'.repeat(4_000));
+  const start =
+    '--x\r\nContent-Disposition: form-data; name="logo"; filename="é"\r\nContent-Type: image/png\r\n\r\n';
+  const { files } = await read({ ...multipart(0), body: `${start}${file}\r\n--x--\r\n` });
+  assert.deepEqual(Buffer.from(files.get('logo')!), file);
+});
 
 test('an address with more parameters than any of ours has none', async () => {
   assert.equal((await read({ query: 'lang=fr&a=1' })).query.get('lang'), 'fr');
