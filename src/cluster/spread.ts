@@ -1,7 +1,7 @@
 // Which node runs which partition: as operators want it, else as evenly as it goes, and with few
 // moves when a node comes or goes.
 
-import { defined } from '../core/assert.ts';
+import { defined, elementAt } from '../core/assert.ts';
 
 /**
  * `candidates`: the nodes that can run partitions, by any names, those first that are to have one
@@ -42,8 +42,9 @@ function placesLeft(
     const fewest = Math.min(...candidates.map(runs));
     const next = candidates.filter((candidate) => runs(candidate) === fewest);
     // Who has more already keeps them.
-    const keeper = next.find((candidate) => countOf(candidate, free) > placesOf(candidate)) ?? next[0];
-    if (keeper !== undefined) places.set(keeper, placesOf(keeper) + 1);
+    const keeper = next.find((candidate) => countOf(candidate, free) > placesOf(candidate));
+    const receiver = keeper ?? elementAt(next, 0);
+    places.set(receiver, placesOf(receiver) + 1);
   }
   return places;
 }

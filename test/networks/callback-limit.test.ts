@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cashIndex } from '../../src/domain/indexes.ts';
 import { type CallbackOptions, takeCallback } from '../../src/networks/callbacks.ts';
 import type { CardNetwork, Networks, Received } from '../../src/networks/network.ts';
 
@@ -76,6 +77,38 @@ test('a report about a charge that is not there decides nothing, and one that th
     assert.equal((await take(refusing(asked, 'resource_missing'))).outcome, 'unknown', asked);
     assert.equal((await take(refusing(asked, 'api_error'))).outcome, 'later', asked);
   }
+});
+
+test('a report about the number of a cash code is about the charge that has it', async () => {
+  const money = { amount: 1_000, currency: 'MAD', reference: 'r1' };
+  const cash = {
+    readCallback: () => ({
+      about: { cashNumber: '0123' },
+      says: { result: 'paid', money },
+      reply: () => reply,
+    }),
+  } as unknown as CardNetwork;
+  const report = async (answer: Awaited<ReturnType<CallbackOptions['ask']>>) => {
+    const given: unknown[] = [];
+    const taken = await take(
+      async (asked) => {
+        if (asked.kind === 'records') assert.deepEqual([asked.index, asked.limit], [cashIndex('0123'), 1]);
+        else given.push(asked.kind === 'command' && [asked.operation, asked.id]);
+        return asked.kind === 'records'
+          ? answer
+          : { ok: true, body: JSON.stringify({ received: 'credited' }) };
+      },
+      networksWith({ card: null, cash }),
+    );
+    return [taken.outcome, given];
+  };
+  const holders = (...some: object[]) => ({ ok: true, body: JSON.stringify(some) }) as const;
+  assert.deepEqual(await report(holders({ ...charge, method: 'cash' })), [
+    'credited',
+    [['receive_money', 'ch_1']],
+  ]);
+  assert.deepEqual(await report(holders()), ['unknown', []]);
+  assert.deepEqual(await report({ ok: false, code: 'api_error', message: '' }), ['later', []]);
 });
 
 test('a report of an organization’s network about a charge of another one, or of the other mode, decides nothing', async () => {
