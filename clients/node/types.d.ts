@@ -38,7 +38,7 @@ export type DeletedCustomer = { id: string; object: 'customer'; deleted: true };
 
 export type ReviewList = { object: 'list'; url: string; has_more: boolean; data: Review[] };
 
-export type Review = { id: string; object: 'review'; created: number; livemode: boolean; payment_intent: string; charge: string; open: boolean; reason: 'amount_mismatch' | 'late_payment'; amount_expected: number; amount_received: number; closed_reason: 'approved' | 'refunded' | null };
+export type Review = { id: string; object: 'review'; created: number; livemode: boolean; payment_intent: string; charge: string; open: boolean; reason: 'amount_mismatch' | 'late_payment'; amount_expected: number; amount_received: number; currency_received: string; closed_reason: 'approved' | 'refunded' | null };
 
 export type EventList = { object: 'list'; url: string; has_more: boolean; data: Event[] };
 

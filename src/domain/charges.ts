@@ -298,7 +298,7 @@ export function completeChargeForTest(
   const refusal = refuseUnlessPending(draft, charge);
   if (refusal !== null) return refused(refusal);
   if (params.amount !== undefined && params.amount !== charge.amount) {
-    openReview(draft, charge, 'amount_mismatch', params.amount);
+    openReview(draft, charge, 'amount_mismatch', { ...charge, amount: params.amount });
     return answered(presentCharge(charge));
   }
   dropAuthorization(draft, charge);

@@ -100,7 +100,7 @@ function applyAuthorization(draft: Draft, call: NetworkCallRecord, outcome: Netw
   freeIntent(draft, call);
   if (outcome.result === 'done') {
     // The charge has failed meanwhile, but the money is real, so a person has to look at it.
-    if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge.amount);
+    if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge);
     if (charge.status === 'pending') succeedCharge(draft, charge);
     return { body: JSON.stringify({ status: 'succeeded' }) };
   }
@@ -124,8 +124,9 @@ function applyAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: Netw
 /** Money that was credited and that the network does not hand out: a person has to look at it. */
 function applyCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result === 'done') return nothing;
-  const taken = outcome.result === 'failed' ? (outcome.taken ?? 0) : 0;
-  openReview(draft, draft.require('charge', call.charge), 'amount_mismatch', taken);
+  const charge = draft.require('charge', call.charge);
+  const amount = outcome.result === 'failed' ? (outcome.taken ?? 0) : 0;
+  openReview(draft, charge, 'amount_mismatch', { ...charge, amount });
   return nothing;
 }
 

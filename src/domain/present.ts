@@ -172,6 +172,7 @@ export function presentReview(review: ReviewRecord): ReviewResource {
     reason: review.reason,
     amount_expected: review.amount_expected,
     amount_received: review.amount_received,
+    currency_received: review.currency_received,
     closed_reason: review.closed_reason,
   };
 }

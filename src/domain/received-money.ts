@@ -60,10 +60,16 @@ export function payCash(draft: Draft, params: ParamsOf<'pay_cash'>): Outcome {
  * same answer.
  */
 export function receiveMoney(draft: Draft, money: ReportedMoney, id: string): Outcome {
-  const { reference, amount } = money;
+  const { reference, amount, currency } = money;
   const before = draft.get('charge', id);
   if (before === undefined) return refused(missing('charge', id, null));
-  const known = before.receipts.find((each) => each.reference === reference && each.amount === amount);
+  // A network that is asked may not tell the currency, so what is in a review is known without it.
+  const known = before.receipts.find(
+    (each) =>
+      each.reference === reference &&
+      each.amount === amount &&
+      (!each.credited || currency === before.currency),
+  );
   if (known !== undefined) return became(known.credited ? 'repeated' : 'review', !known.credited);
   const isCounted = isOfAnother(draft, before, reference);
   if (before.receipts.length >= receiptsPerChargeMax && !pays(before, money, isCounted))
@@ -137,7 +143,8 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
     return answer({ review: null, known: isKnown });
   const paid = charge.status === 'succeeded';
   const reason = paid && amount !== charge.amount ? 'amount_mismatch' : 'late_payment';
-  const review = openReview(draft, charge, reason, amount);
+  // A statement is in the currency of the charges.
+  const review = openReview(draft, charge, reason, { ...charge, amount });
   draft.put<ChargeRecord>({
     ...charge,
     receipts: [...charge.receipts, { reference, amount, credited: false }],
@@ -147,7 +154,7 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
 
 /**
  * Whether the network has reported other money under this reference: of another charge, or another
- * amount.
+ * amount or currency.
  */
 function isOfAnother(draft: Draft, { org, livemode, receipts }: ChargeRecord, reference: string): boolean {
   if (receipts.some((receipt) => receipt.reference === reference)) return true;
@@ -165,14 +172,15 @@ function takeMoney(
   money: Omit<ReportedMoney, 'reference' | 'isHeld'>,
   isCounted: boolean,
 ): readonly [charge: ChargeRecord, credited: boolean] {
-  const { amount, agent, card } = money;
+  const { agent, card } = money;
   const charge = failOverdue(draft, before);
   if (pays(charge, money, isCounted)) {
     dropAuthorization(draft, charge);
     return [succeedCharge(draft, { ...charge, cash_agent: agent, card: card ?? charge.card }), true];
   }
-  const isMismatch = charge.status === 'pending' && !isAsked(charge, money);
-  openReview(draft, charge, isMismatch ? 'amount_mismatch' : 'late_payment', amount);
+  const isMismatch =
+    money.currency !== charge.currency || (charge.status === 'pending' && !isAsked(charge, money));
+  openReview(draft, charge, isMismatch ? 'amount_mismatch' : 'late_payment', money);
   return [charge, false];
 }
 

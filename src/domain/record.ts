@@ -77,7 +77,7 @@ export interface CardDetails {
  */
 export interface Receipt {
   readonly reference: string;
-  /** Centimes. */
+  /** Hundredths of the currency: the charge's if it was credited. */
   readonly amount: number;
   readonly credited: boolean;
 }
@@ -190,7 +190,9 @@ export interface ReviewRecord extends Common {
   readonly open: boolean;
   readonly reason: 'amount_mismatch' | 'late_payment';
   readonly amount_expected: number;
+  /** Hundredths of its currency, which may be another one than the charge's. */
   readonly amount_received: number;
+  readonly currency_received: string;
   readonly closed_reason: 'approved' | 'refunded' | null;
 }
 

@@ -12,7 +12,7 @@ export function openReview(
   draft: Draft,
   charge: ChargeRecord,
   reason: ReviewRecord['reason'],
-  amountReceived: number,
+  received: { readonly amount: number; readonly currency: string },
 ): ReviewRecord {
   const { context } = draft;
   const review = draft.put<ReviewRecord>({
@@ -26,7 +26,8 @@ export function openReview(
     open: true,
     reason,
     amount_expected: charge.amount,
-    amount_received: amountReceived,
+    amount_received: received.amount,
+    currency_received: received.currency,
     closed_reason: null,
   });
   draft.emit('review.opened', presentReview(review));

@@ -196,13 +196,19 @@ for (const place of ['customers', 'checkout', 'reviews?show=all', 'events']) {
   });
 }
 
-for (const [received, what] of [
-  [20_000, /Received<\/dt><dd><bdi>Another currency<\/bdi><\/dd>/],
-  [20_001, /Received<\/dt><dd>.*200\.01/],
+for (const [received, currency, what] of [
+  [20_000, 'eur', /Received<\/dt><dd>.*EUR.200\.00.*Difference<\/dt><dd><bdi>Another currency<\/bdi>/],
+  [19_000, '978', /Received<\/dt><dd>.*978.190\.00.*Difference<\/dt><dd><bdi>Another currency<\/bdi>/],
+  [20_001, 'mad', /Received<\/dt><dd>.*MAD.200\.01.*Difference<\/dt><dd><bdi>MAD.0\.01/],
 ] as const) {
-  test(`the page of a review of ${received} centimes where 20,000 were asked for`, async () => {
+  test(`the page of a review of ${received} hundredths of ${currency} where 20,000 of mad were asked for`, async () => {
     const review = { id: 'prv_1', created: 0, open: true, reason: 'amount_mismatch', charge: 'ch_1' };
-    const sums = { payment_intent: 'pi_1', amount_expected: 20_000, amount_received: received };
+    const sums = {
+      payment_intent: 'pi_1',
+      amount_expected: 20_000,
+      amount_received: received,
+      currency_received: currency,
+    };
     const callApi = async () => ({ ok: true, body: { ...review, ...sums } }) as ApiAnswer;
     const { body } = await visit('reviews/prv_1', { callApi });
     assert.match(body.toString(), what);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { receiptsPerChargeMax } from '../../src/contract/limits.ts';
 import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { ReportedMoney } from '../../src/domain/received-money.ts';
-import type { NetworkCallRecord } from '../../src/domain/record.ts';
+import type { NetworkCallRecord, ReviewRecord } from '../../src/domain/record.ts';
 import { amount, createSession } from './scenes.ts';
 import { Stage, type Step, settings } from './stage.ts';
 
@@ -144,6 +144,29 @@ for (const given of Object.keys(ends)) {
   });
 }
 
+for (const first of ['mad', 'eur']) {
+  test(`the network reports the same reference and amount in ${first} and then in another currency`, () => {
+    const scene = hosted();
+    const second = first === 'mad' ? 'eur' : 'mad';
+    const isPaid = first === 'mad';
+    const opened = { answer: { received: 'review' }, events: ['review.opened'] };
+    const known = { answer: { received: 'review', again: true }, events: [], changes: [] };
+    const own = { answer: { received: 'repeated' }, events: [], changes: [] };
+    receive(scene, { currency: first }).expect(
+      isPaid ? { answer: { received: 'credited' }, events: credited } : opened,
+    );
+    // What the network says in dirhams after another currency may be what it answered when it was asked.
+    receive(scene, { currency: second }).expect(isPaid ? opened : known);
+    for (const currency of ['mad', 'eur', 'mad'])
+      receive(scene, { currency }).expect(currency === 'mad' && isPaid ? own : known);
+    const reviews: ReviewRecord[] = scene.stage.read('list_reviews').data;
+    assert.deepEqual(
+      reviews.map((review) => [review.reason, review.currency_received]),
+      [['amount_mismatch', 'eur']],
+    );
+  });
+}
+
 test('a charge remembers so many reports; one more is refused and stores nothing, and the right money is taken nevertheless', () => {
   const scene = hosted();
   const less = amount - 1;
@@ -155,6 +178,7 @@ test('a charge remembers so many reports; one more is refused and stores nothing
   receive(scene).expect({ answer: { received: 'credited' }, events: credited });
   receive(scene).expect({ answer: { received: 'repeated' }, changes: [] });
   receive(scene, { reference: 'M' }).expect({ answer: { received: 'too_many' }, changes: [] });
+  receive(scene, { currency: 'eur' }).expect({ answer: { received: 'too_many' }, changes: [] });
 });
 
 test('the card is known as far as the network tells', () => {

@@ -111,6 +111,7 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
     reason: 'amount_mismatch',
     amount_expected: 12_000,
     amount_received: 11_000,
+    currency_received: 'eur',
     closed_reason: 'refunded',
   },
   day_total: {
@@ -232,10 +233,12 @@ export const goldenRecords: { readonly [K in RecordKind]: RecordOf<K> } = {
 export function goldenRecordsOf(
   date: string,
 ): typeof goldenRecords | Omit<typeof goldenRecords, 'payment_link'> {
-  if (date >= '2026-11-26') return goldenRecords;
-  const event = { ...goldenRecords.event, sample: false };
-  if (date >= '2026-11-25') return { ...goldenRecords, event };
-  const { payment_link: _, ...withoutLinks } = goldenRecords;
+  if (date >= '2026-11-27') return goldenRecords;
+  const newest = { ...goldenRecords, review: { ...goldenRecords.review, currency_received: 'mad' } };
+  if (date >= '2026-11-26') return newest;
+  const event = { ...newest.event, sample: false };
+  if (date >= '2026-11-25') return { ...newest, event };
+  const { payment_link: _, ...withoutLinks } = newest;
   if (date >= '2026-11-24') return { ...withoutLinks, event };
   const { network_call: call, delivery, attempt, webhook_endpoint: endpoint } = goldenRecords;
   const noFirst = { first_at_ms: null, first_duration_ms: null, first_status: null };

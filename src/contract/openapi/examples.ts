@@ -226,6 +226,7 @@ function reviews() {
     reason: 'amount_mismatch',
     amount_expected: 48_000,
     amount_received: 40_000,
+    currency_received: 'mad',
     closed_reason: null,
   };
   const reviewClosed: r.ReviewResource = { ...review, open: false, closed_reason: 'refunded' };

@@ -252,6 +252,9 @@ export const Review = Type.Object(
     ),
     amount_expected: centimes('How much was asked for'),
     amount_received: centimes('How much arrived'),
+    currency_received: Type.String({
+      description: 'The currency of what arrived: `mad`, or another one as the network calls it.',
+    }),
     closed_reason: nullable(
       Type.Enum(['approved', 'refunded']),
       'How it was closed: the money was taken as payment, or given back.',

@@ -104,17 +104,12 @@ async function showReview(request: Request): Promise<DashboardAnswer> {
   });
 }
 
-/** Only the currency can differ where an amount does not add up and is the right one. */
-function isOtherCurrency({ reason, amount_expected, amount_received }: Review): boolean {
-  return reason === 'amount_mismatch' && amount_received === amount_expected;
-}
-
-function receivedPart({ language, say }: Request, review: Review): Html | string {
-  return isOtherCurrency(review) ? say('another_currency') : ui.amount(language, review.amount_received);
+function receivedPart({ language }: Request, { amount_received, currency_received }: Review): Html {
+  return ui.amount(language, amount_received, currency_received);
 }
 
 function differenceText({ language, say }: Request, review: Review): string {
-  if (isOtherCurrency(review)) return say('another_currency');
+  if (review.currency_received !== 'mad') return say('another_currency');
   const centimes = review.amount_received - review.amount_expected;
   if (centimes === 0) return say('no_difference');
   const difference = formatAmount(Math.abs(centimes), 'mad', language);

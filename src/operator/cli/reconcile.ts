@@ -197,18 +197,18 @@ const reviewTable = tableOf<ResultOf<'review.close'>>(
     ['state', ({ open, closed_reason }) => (open ? 'open' : closed_reason)],
     'reason',
     ['expected', ({ amount_expected }) => dirhams(amount_expected)],
-    ['received', ({ amount_received }) => dirhams(amount_received)],
+    ['received', received],
     ['payment', 'payment_intent'],
     'created',
   ],
   listedMax,
 );
 
-function closedInWords({
-  id,
-  closed_reason,
-  amount_received,
-  payment_intent,
-}: ResultOf<'review.close'>): string {
-  return `Closed ${id} as ${closed_reason}: ${dirhams(amount_received)} MAD received for ${payment_intent}.`;
+function received({ amount_received, currency_received }: ResultOf<'review.close'>): string {
+  return `${dirhams(amount_received)} ${currency_received.toUpperCase()}`;
+}
+
+function closedInWords(review: ResultOf<'review.close'>): string {
+  const { id, closed_reason, payment_intent } = review;
+  return `Closed ${id} as ${closed_reason}: ${received(review)} received for ${payment_intent}.`;
 }

@@ -88,7 +88,7 @@ export function presentKey(
 
 export function presentReview(review: ReviewRecord) {
   const { id, org, livemode, created, open, reason, payment_intent, charge } = review;
-  const { amount_expected, amount_received, closed_reason } = review;
+  const { amount_expected, amount_received, currency_received, closed_reason } = review;
   return {
     id,
     organization: org,
@@ -100,6 +100,7 @@ export function presentReview(review: ReviewRecord) {
     charge,
     amount_expected,
     amount_received,
+    currency_received,
     closed_reason,
   };
 }

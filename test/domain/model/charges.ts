@@ -207,7 +207,7 @@ export function complete(turn: Turn, { amount }: Params, id: string): Expected {
   const charge = helped(turn, id);
   if ('refused' in charge) return charge;
   if (amount !== undefined && amount !== charge.amount) {
-    openReview(turn, charge, 'amount_mismatch', amount);
+    openReview(turn, charge, 'amount_mismatch', { ...charge, amount });
     return { answer: showCharge(charge) };
   }
   dropAuthorization(turn, charge);

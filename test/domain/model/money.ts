@@ -47,7 +47,8 @@ export function outcomeOf(turn: Turn, params: { call: string; outcome: NetworkOu
       if (outcome.result !== 'declined') return nothing;
       return receiveDecline(turn, { ...outcome, mayTryAgain: false }, call.charge as string);
     case 'capture_charge':
-      if (result !== 'done') openReview(turn, turn.the('charge', call.charge), 'amount_mismatch', 0);
+      if (result !== 'done')
+        openReview(turn, turn.the('charge', call.charge), 'amount_mismatch', { amount: 0, currency: 'mad' });
       return nothing;
     case 'refund_charge': {
       const reason = outcome.result === 'failed' ? outcome.reason : 'declined';
@@ -70,7 +71,7 @@ function authorized(turn: Turn, call: Call, outcome: NetworkOutcome): Expected {
   const charge = turn.the('charge', call.charge);
   free(turn, call);
   if (outcome.result === 'done') {
-    if (charge.status === 'failed') openReview(turn, charge, 'late_payment', charge.amount);
+    if (charge.status === 'failed') openReview(turn, charge, 'late_payment', charge);
     if (charge.status === 'pending') succeed(turn, charge.id);
     return { answer: { status: 'succeeded' } };
   }
@@ -84,7 +85,8 @@ export function receiveMoney(turn: Turn, money: ReportedMoney, id: string): Expe
   const { reference, amount } = money;
   const charge = turn.get('charge', id);
   if (charge === undefined) return refuse('resource_missing');
-  const known = charge.receipts.find((each) => each.reference === reference && each.amount === amount);
+  const same = charge.receipts.filter((each) => each.reference === reference && each.amount === amount);
+  const known = same.find(({ credited }) => !credited || money.currency === charge.currency);
   if (known?.credited) return { answer: { received: 'repeated' } };
   if (known !== undefined) return { answer: { received: 'review', again: true } };
   const isUsed = turn.own('charge').some((each) => each.receipts.some((one) => one.reference === reference));
@@ -117,8 +119,8 @@ function take(turn: Turn, id: string, money: Money, isUsed: boolean): boolean {
     succeed(turn, id, { cash_agent: money.agent, card: money.card ?? charge.card });
     return true;
   }
-  const isOther = charge.status === 'pending' && !asks(charge, money);
-  openReview(turn, charge, isOther ? 'amount_mismatch' : 'late_payment', money.amount);
+  const isOther = charge.status === 'pending' ? !asks(charge, money) : money.currency !== charge.currency;
+  openReview(turn, charge, isOther ? 'amount_mismatch' : 'late_payment', money);
   return false;
 }
 
@@ -160,7 +162,8 @@ export function statementMoney(turn: Turn, { reference, amount }: StatementMoney
   const known = charge.receipts.some((each) => each.reference === reference && each.amount === amount);
   if (known || charge.receipts.length >= receiptsMax) return { answer: { review: null, known } };
   const isOther = charge.status === 'succeeded' && amount !== charge.amount;
-  const review = openReview(turn, charge, isOther ? 'amount_mismatch' : 'late_payment', amount);
+  const reason = isOther ? 'amount_mismatch' : 'late_payment';
+  const review = openReview(turn, charge, reason, { amount, currency: 'mad' });
   turn.change('charge', id, { receipts: [...charge.receipts, { reference, amount, credited: false }] });
   return { answer: { review: review.id, known } };
 }

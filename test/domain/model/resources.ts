@@ -70,7 +70,7 @@ export function showRefund(refund: RecordOf<'refund'>): object {
 export function showReview(review: RecordOf<'review'>): object {
   const names = [
     'id object created livemode payment_intent charge open reason',
-    'amount_expected amount_received closed_reason',
+    'amount_expected amount_received currency_received closed_reason',
   ];
   return pick(review, 'review', names.join(' '));
 }

@@ -10,12 +10,13 @@ export function openReview(
   turn: Turn,
   { id: charge, payment_intent, amount }: RecordOf<'charge'>,
   reason: Review['reason'],
-  amount_received: number,
+  received: { amount: number; currency: string },
 ): Review {
   const review = turn.put<Review>({
     ...turn.fresh('review'),
     ...{ payment_intent, charge, open: true, reason },
-    ...{ amount_expected: amount, amount_received, closed_reason: null },
+    ...{ amount_expected: amount, amount_received: received.amount, currency_received: received.currency },
+    closed_reason: null,
   });
   turn.emit('review.opened', showReview(review));
   return review;

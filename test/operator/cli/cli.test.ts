@@ -397,7 +397,7 @@ test('review list and close', async () => {
   fixture.reviews.set('prv_1', reviewOf(id, 'prv_1'));
   assert.match(
     (await run('review', 'list', id)).out,
-    /^prv_1 +test +open +amount_mismatch +100\.00 +99\.50 +pi_1/m,
+    /^prv_1 +test +open +amount_mismatch +100\.00 +99\.50 MAD +pi_1/m,
   );
   assert.equal((await json('review', 'close', 'prv_1', '--as', 'refunded')).closed_reason, 'refunded');
   assert.deepEqual(await json('review', 'list', id), []);

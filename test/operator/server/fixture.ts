@@ -194,6 +194,7 @@ export function reviewOf(org: string, id: string): ReviewRecord {
     reason: 'amount_mismatch',
     amount_expected: 10_000,
     amount_received: 9_950,
+    currency_received: 'mad',
     closed_reason: null,
   };
 }

@@ -41,7 +41,15 @@ const madeOf: Readonly<Record<string, readonly string[]>> = {
   refund: ['amount', 'charge', 'payment_intent', 'created', 'reason'],
   'checkout.session': ['amount', 'payment_intent', 'success_url', 'created'],
   customer: ['created'],
-  review: ['payment_intent', 'charge', 'reason', 'amount_expected', 'amount_received', 'created'],
+  review: [
+    'payment_intent',
+    'charge',
+    'reason',
+    'amount_expected',
+    'amount_received',
+    'currency_received',
+    'created',
+  ],
   webhook_endpoint: ['created', 'api_version'],
 };
 
