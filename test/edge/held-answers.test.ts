@@ -46,6 +46,8 @@ for (const isTls of [false, true]) {
     let answered = 0;
     /** Of streamed answers, those that were written. */
     let pieces = 0;
+    /** Who writes one, and goes on when its client has gone: it may hold a share until then. */
+    let writers = 0;
 
     before(async () => {
       server = await listen({
@@ -72,10 +74,12 @@ for (const isTls of [false, true]) {
           if (path === '/v1/whole') exchange.answer(200, '', large);
           else {
             exchange.begin(200, '');
+            writers++;
             exchange.guard(async () => {
               for (let at = 0; at < large.length && exchange.isOpen; at += pieceBytes, pieces++)
                 await exchange.write(large.toString('latin1', at, at + pieceBytes));
               exchange.finish();
+              writers--;
             });
           }
         },
@@ -150,6 +154,7 @@ for (const isTls of [false, true]) {
         await until(() => held.bytes === 0);
         slowClientMs = 30_000;
         assert.equal(server.exchanges.open.size, 0);
+        await until(() => writers === 0);
         socket.destroy();
       });
 
@@ -158,6 +163,7 @@ for (const isTls of [false, true]) {
         await until(() => held.bytes > 0);
         socket.destroy();
         await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
+        await until(() => writers === 0);
       });
     }
 
