@@ -115,6 +115,16 @@ test('what has ended does not count, although nobody says whose it was', () => {
   assert(counts() <= 101, `it was counted ${counts()} times`);
 });
 
+test('of several edges each expects that the others have as many of an address, and as many that have ended', () => {
+  const { come, close, counts } = edge({ edges: 2, max: 1_000 });
+  for (let i = 0; i < 20; i++) assert(come(`198.51.100.${i}`));
+  for (let i = 0; i < 5; i++) assert(come('192.0.2.1'));
+  assert.equal(counts(), 0);
+  close('192.0.2.1');
+  assert(come('192.0.2.1'));
+  assert.equal(counts(), 1);
+});
+
 test('between two counts, as many too many get in as have ended, and the next count notices', () => {
   const { come, close, clock } = edge({ perAddressMax: 10, max: 1_000 });
   for (let i = 0; i < 20; i++) assert(come(`198.51.100.${i}`));

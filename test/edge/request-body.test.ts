@@ -67,7 +67,8 @@ for (const [what, pieces, result] of cases) {
   test(`${what}: ${result?.slice(0, 40)}`, () => assert.equal(read(pieces), result));
 }
 
-for (const end of ['\r\n0\r\n\r\n', '\r\n0;a=b\r\n\r\n', '\r\n000\r\n\r\n']) {
+const longExtension = `\r\n0;${'a'.repeat(200)}\r\n\r\n`;
+for (const end of ['\r\n0\r\n\r\n', '\r\n0;a=b\r\n\r\n', longExtension, '\r\n000\r\n\r\n']) {
   test(`the end of the chunks within a chunk (${JSON.stringify(end)}) shows that an extension was misread`, () => {
     const pieces = ['{"name":', `"x"}${end}`];
     assert.equal(read(pieces, { isChunked: true, isWhole: false }), extension);
