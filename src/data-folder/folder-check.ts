@@ -116,6 +116,7 @@ async function inspectShard(
 ): Promise<ShardFindings | null> {
   const { folder, acceptLoss, checked, warn, onDamage } = check;
   const look = async (journal: InspectedJournal): Promise<ShardFindings> => {
+    if (onDamage !== undefined) await journal.readLog();
     const { checkpoint, logEnd, isWhole, organizationsInLog } = journal;
     if (acceptLoss) {
       const missing = journal.acceptMissingSegment();
@@ -124,7 +125,6 @@ async function inspectShard(
       journal.refuseMissingSegment();
     }
     journal.refuseDamagedEnd();
-    if (onDamage !== undefined) await journal.readLog();
     const organizations = organizationsIn((name) => checkpoint.listAfter(name));
     if (acceptLoss || onDamage !== undefined) for (const org of organizationsInLog()) organizations.add(org);
     const directoryRevision = readRevision(checkpoint.getMetadata(directoryRevisionKey));

@@ -58,6 +58,15 @@ export function checkLabel(path: string, found: Buffer | undefined, expected: Pa
   if (wrong !== null) throw new ForeignPart(path, wrong);
 }
 
+/**
+ * Throws `ForeignPart` when the segment of a log at `path` has something from before the sequence
+ * that it is named after: it is another segment.
+ */
+export function checkFirstSequence(path: string, found: number | undefined, expected: number): void {
+  if (found === undefined || found >= expected) return;
+  throw new ForeignPart(path, `is the segment of the log that begins with sequence ${found}`);
+}
+
 function decodeLabel(label: Buffer): Partial<Part> {
   try {
     return JSON.parse(label.toString()) as Partial<Part>;

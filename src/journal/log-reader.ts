@@ -5,7 +5,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataFile } from '../disk/environment.ts';
-import { checkLabel, ForeignPart, partOf, type ShardIdentity, tagOf } from '../disk/identity.ts';
+import {
+  checkFirstSequence,
+  checkLabel,
+  ForeignPart,
+  partOf,
+  type ShardIdentity,
+  tagOf,
+} from '../disk/identity.ts';
 import { type FileRow, LmdbFile } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
 import type { Change } from '../domain/record.ts';
@@ -240,7 +247,7 @@ function* batchesOf(
   if (file === undefined) return;
   if (file instanceof FileDamage) return yield damaged(file.message, file.at, segment);
   try {
-    const label = labelDefect(file, identity);
+    const label = labelDefect(file, identity, segment);
     if (label !== null) return yield damaged(label.message, label.at, segment);
     // The batch that holds the entry after `after` begins there or before.
     const floor = reverse ? undefined : floorKey(file, after + 1);
@@ -293,9 +300,12 @@ function readValue(row: FileRow): Buffer | FileDamage {
 }
 
 /** Why the file is not a segment of this log; null when it is. */
-function labelDefect(file: LmdbFile, identity: ShardIdentity) {
+function labelDefect(file: LmdbFile, identity: ShardIdentity, segment: number) {
   try {
     checkLabel(file.path, file.get(null, labelKey), partOf(identity, 'log'));
+    const [first] = file.rows(null, { after: labelKey });
+    if (first instanceof FileDamage || first === undefined) return null;
+    checkFirstSequence(file.path, sequenceOf(first.key), segment);
     return null;
   } catch (error) {
     if (error instanceof FileDamage) return error;

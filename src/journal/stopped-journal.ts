@@ -74,8 +74,6 @@ export async function readStoppedJournal<T>(
       reader,
       async *replay() {
         refuseMissingSegment(segments, checkpoint);
-        const newest = segments.list.at(-1);
-        if (newest !== undefined) refuseDamaged(dataFile(newest.folder));
         yield* recoverLog(followedLog(segments), checkpoint.sequence);
       },
       readResponse(location, keyDigest) {
@@ -93,6 +91,7 @@ export async function readStoppedJournal<T>(
 
 export interface InspectedJournal {
   readonly checkpoint: Pick<LmdbCheckpoint, 'sequence' | 'getMetadata' | 'listAfter'>;
+  /** Throws `JournalDamaged`. */
   readonly logEnd: number;
   /** See `checksumAt` of the segments. */
   checksumAt(sequence: number): number | null | undefined;
@@ -125,12 +124,15 @@ export async function inspectJournal<T>(
     const isWhole = checkSegments(segments, checkpoint.sequence);
     return await look({
       checkpoint,
-      logEnd: endOf(segments),
+      get logEnd() {
+        return endOf(segments);
+      },
       checksumAt: (sequence) => checksumAt(segments, sequence),
       isWhole,
       refuseMissingSegment: () => refuseMissingSegment(segments, checkpoint),
       refuseDamagedEnd: () => refuseDamagedEnd(segments),
       async readLog() {
+        refuseMissingSegment(segments, checkpoint);
         for await (const _ of recoverLog(followedLog(segments), checkpoint.sequence));
       },
       acceptMissingSegment: () => acceptMissingSegment(segments, checkpoint),

@@ -2,7 +2,7 @@
 // the shard would stay down for.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
@@ -72,6 +72,11 @@ const damages: readonly [name: string, damage: Damage, told: RegExp][] = [
       writeFileSync(file, bytes);
     },
     /at sequence 5: its checksum does not match\. .*--accept-loss/,
+  ],
+  [
+    'a newest segment that was cut short',
+    (segment) => truncateSync(join(segment(8), 'data.mdb'), 100),
+    /at sequence 8: .* lies outside of the file, which has 100 bytes\. .*--accept-loss/,
   ],
 ];
 

@@ -331,6 +331,16 @@ function linkOf(path: string): string {
   }
 }
 
+test('a segment in the place of a later one is not read there', async (context) => {
+  const files = await written(context);
+  const [earlier, later] = files.segments();
+  cpSync(earlier!.file, later!.file);
+  const told = `${later!.file} is the segment of the log that begins with sequence ${earlier!.firstSequence}: put each part back`;
+  const { defects } = readAll(files);
+  assert.equal(defects.length, 1);
+  assert.ok(defects[0]!.defect.startsWith(told), defects[0]!.defect);
+});
+
 test('a segment of another shard, folder or generation is not taken for one of this log', async (context) => {
   const files = await written(context);
   for (const [field, value, message] of [

@@ -15,7 +15,7 @@ import {
   openEnvironment,
 } from '../../disk/environment.ts';
 import { type CheckDepth, remainingCheck } from '../../disk/file-check.ts';
-import { ForeignPart, type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
+import { checkFirstSequence, type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
 import { syncPath } from '../../disk/sync-path.ts';
 import {
@@ -148,7 +148,13 @@ export class Segments {
     try {
       const [part, mapSize] = [this.#part, this.#mapSize];
       const environment = openEnvironment({ folder, part, mapSize, readOnly, check });
-      refuseMisplaced(environment, segment);
+      try {
+        const first = guardRead(folder, () => firstSequenceIn(environment, segment, 'first'));
+        checkFirstSequence(folder, first, segment.firstSequence);
+      } catch (error) {
+        void environment.close();
+        throw error;
+      }
       if (check !== 'none') segment.checked = check;
       return environment;
     } finally {
@@ -215,19 +221,6 @@ export class Segments {
     this.#closing.add(closing);
     await closing;
     this.#closing.delete(closing);
-  }
-}
-
-/** A segment has nothing from before its first sequence, unless it is another one. */
-function refuseMisplaced(environment: Environment, segment: Segment): void {
-  const { folder, firstSequence } = segment;
-  try {
-    const found = guardRead(folder, () => firstSequenceIn(environment, segment, 'first')) ?? firstSequence;
-    if (found >= firstSequence) return;
-    throw new ForeignPart(folder, `is the segment of the log that begins with sequence ${found}`);
-  } catch (error) {
-    void environment.close();
-    throw error;
   }
 }
 
