@@ -33,8 +33,9 @@ export interface Step {
   readonly at_ms: number;
   /** The object that changed. */
   readonly object: string;
-  /** Centimes, of a charge, a refund, or the money of a review. */
+  /** Hundredths of the currency, of a charge, a refund, or the money of a review. */
   readonly amount: number;
+  readonly currency: string;
   /** Why the attempt failed. */
   readonly failure: Failed | null;
   readonly event: string | null;
@@ -177,7 +178,7 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
           type,
           at_ms: atMs,
           object: subject.id,
-          amount: subject.kind === 'review' ? subject.amount_received : subject.amount,
+          ...moneyOf(subject),
           failure: type === 'charge.failed' ? failureOf(subject) : null,
           event: event?.id ?? null,
           request: event?.request_id ?? null,
@@ -187,6 +188,12 @@ function stepsOf(view: View, context: QueryContext, records: Records): Step[] {
       ];
     })
     .sort((a, b) => a.at_ms - b.at_ms);
+}
+
+function moneyOf(subject: Subject): Pick<Step, 'amount' | 'currency'> {
+  if (subject.kind === 'review')
+    return { amount: subject.amount_received, currency: subject.currency_received };
+  return { amount: subject.amount, currency: subject.currency };
 }
 
 function failureOf(subject: Subject): Failed | null {

@@ -237,3 +237,15 @@ test('a payment is found by its cash code, can be canceled while it waits, and i
   );
   assert.equal(canceled.cancelable, false);
 });
+
+test('the story of a payment tells money of a review in the currency that it came in', () => {
+  const stage = new Stage();
+  const { charge } = scenes.code(stage);
+  const { amount } = stage.get('charge', charge);
+  const reported = { reference: 'T-1', agent: null, card: null, isHeld: false };
+  stage.given('receive_money', { ...reported, amount: amount - 1, currency: 'eur' }, charge);
+  const { steps } = storyOf(stage.world.state, stage.queryContext, charge)!;
+  const told = steps.map(({ type, amount, currency }) => [type, amount, currency]);
+  assert.deepEqual(told.at(-1), ['review.opened', amount - 1, 'eur']);
+  assert.deepEqual(told[0], ['payment_intent.created', amount, 'mad']);
+});

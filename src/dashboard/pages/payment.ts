@@ -139,12 +139,12 @@ function timelinePart(request: Request, story: PaymentStory): Html {
   );
 }
 
-function stepText(request: Request, { type, amount, failure, event }: Step): Html | string {
+function stepText(request: Request, { type, amount, currency, failure, event }: Step): Html | string {
   const { language, views, say } = request;
   const text =
     type in paymentMessages
       ? say(type as keyof typeof paymentMessages, {
-          amount: formatAmount(amount, 'mad', language),
+          amount: formatAmount(amount, currency, language),
         })
       : type;
   const reason = failure && html` <span class="muted">${failureText(language, failure)}</span>`;
