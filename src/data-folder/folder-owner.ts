@@ -37,16 +37,19 @@ export function refuseRoot(folder: string, file: string): void {
 }
 
 /**
- * Removes the permissions of everybody but the owner, which a restore may have brought back. Throws
- * `DataFolderError` at what another user has made, and this one can't open.
+ * Gives the owner the permissions that the service needs, and nobody else any, whatever those are
+ * that a copy has brought back. Throws `DataFolderError` at what another user has made, and this
+ * one can't open.
  */
 export function makePrivate(folder: string): void {
   const own = process.geteuid?.();
   for (const [path, stats] of contentOf(folder)) {
     if (stats.uid !== own && own !== undefined && !isOpenTo(path, stats)) throw ofOther(path, stats, folder);
-    if ((stats.mode & 0o077) === 0) continue;
+    const wanted = (stats.mode & 0o700) | (stats.isDirectory() ? 0o700 : 0o600);
+    if ((stats.mode & 0o777) === wanted) continue;
     try {
-      chmodSync(path, stats.mode & 0o700);
+      // A folder comes before what is in it, which only then can be looked at.
+      chmodSync(path, wanted);
     } catch {
       // Only a file's owner can do this, and the process may be able to use it in any case.
     }

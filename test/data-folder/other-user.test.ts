@@ -79,6 +79,21 @@ test('a start takes a folder that is a disk of its own', { skip }, async (contex
   await (await asNobody(() => lockDataFolder(dataDir)))();
 });
 
+test('what the owner may not read or write in the folder, as in a copy, is given back to them', {
+  skip,
+}, async (context) => {
+  const dataDir = await folderOf(context, nobody);
+  const paths = pathsIn(dataDir).slice(1).reverse();
+  const modes = () => paths.map((path) => statSync(path).mode & 0o777);
+  const before = modes();
+  for (const taken of [0o444, 0]) {
+    // The folder cannot be told from another one without its format.
+    for (const path of paths) if (!path.endsWith('format.json')) chmodSync(path, statSync(path).mode & taken);
+    await (await asNobody(() => lockDataFolder(dataDir)))();
+    assert.deepEqual(modes(), before);
+  }
+});
+
 test('who may not look into the folder is told whose it is', { skip }, async (context) => {
   const dataDir = await folderOf(context, 0);
   const message = `${dataDir} can't be opened by this user (EACCES): run the command as the user to whom it belongs`;
