@@ -212,7 +212,9 @@ function stepsOf(
     const isFailure = type === 'charge.failed' && subject.kind === 'charge';
     steps.push({
       ...{ type, at_ms: untilMs !== null && event !== undefined ? timeOfId(event.id) : fromMs },
-      ...{ object: subject.id, amount: subject.kind === 'review' ? subject.amount_received : subject.amount },
+      object: subject.id,
+      amount: subject.kind === 'review' ? subject.amount_received : subject.amount,
+      currency: subject.kind === 'review' ? subject.currency_received : subject.currency,
       failure: isFailure ? { code: subject.failure_code, decline_code: subject.decline_code } : null,
       ...{ event: event?.id ?? null, request: event?.request_id ?? null },
       ...{ by: event?.by ?? null, by_name: event?.by_name ?? null },
