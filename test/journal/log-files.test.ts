@@ -260,6 +260,17 @@ test('a log of files tells what is missing and damaged in its place, and goes on
   assert.deepEqual(reversed, [[9, 12], [8, 8], damaged, [1, 2]]);
 });
 
+test('damage in the last file of a log is told once: the file has the end', async (context) => {
+  const folder = await archive(context);
+  const { path } = logFilesIn(folder).at(-1)!;
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(batch(9, 4).bytes) + 60;
+  writeFileSync(path, bytes.fill(bytes[at]! ^ 1, at, at + 1));
+  const found = await read(new FiledLogReader('archive', identity, logFilesIn(folder), [], 12));
+  assert.deepEqual(found.slice(0, -1), archived.slice(0, -1));
+  assert.match(String(found.at(-1)), /^9-12: the file is damaged at byte \d+: /);
+});
+
 test('a file that holds what others hold, and more, is read once backwards', async (context) => {
   const folder = await archive(context);
   await write(folder, archived);
