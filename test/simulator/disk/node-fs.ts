@@ -207,6 +207,8 @@ export function statSync(path: string, options: { throwIfNoEntry?: boolean } = {
     mode: 0o700,
     dev: 1,
     ino: 1,
+    uid: process.geteuid?.(),
+    isDirectory: () => node instanceof Folder,
   };
 }
 
