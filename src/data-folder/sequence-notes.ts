@@ -110,9 +110,11 @@ export class SequenceNotes {
     }
   }
 
-  /** Everything up to this end is durable. */
+  /** Everything up to this end is durable, and further ones that were noted before. */
   note(shard: number, end: NotedEnd): void {
     assert(shard >= 0 && shard < this.#ends.length, `shard ${shard} is one of the folder`);
+    // A shard that was started again tells what its checkpoint has.
+    if (end.sequence <= (this.#ends[shard]?.sequence ?? 0)) return;
     this.#ends[shard] = end;
     this.#isChanged = true;
     this.#writeSoon();

@@ -5,11 +5,11 @@
 
 import type { Timers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
+import type { NotedEnd } from '../data-folder/sequence-notes.ts';
 import type { Cause } from '../domain/cause.ts';
 import { type NetworkCall, networkCallOf } from '../domain/network-call.ts';
 import type { NetworkOutcome } from '../domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
-import type { LogEnd } from '../journal/journal.ts';
 import { requireHeld } from '../journal/ownership.ts';
 import { type CallbackOptions, takeCallback } from '../networks/callbacks.ts';
 import type { CallbackOutcome, Networks, TakenCallback } from '../networks/network.ts';
@@ -55,7 +55,7 @@ export interface RunningShardOptions extends Omit<ShardOptions, 'availability' |
    */
   readonly paused: boolean;
   /** Hears, every second and at the end, how far the log is durable, when that has changed. */
-  readonly onDurable: (end: LogEnd) => void;
+  readonly onDurable: (end: NotedEnd) => void;
   /** Hears when the disk is full, and when it has room again. */
   readonly onDisk: (isFull: boolean) => void;
 }
@@ -82,7 +82,7 @@ export class RunningShard {
   #revision: number;
   #isStopping = false;
   /** The end of the log that was told. */
-  #toldEnd: LogEnd | null = null;
+  #toldSequence = 0;
   /** The next tick may be a while ahead, because nothing was due and no message came. */
   #isIdle = false;
   #cancelTick = () => {};
@@ -244,11 +244,13 @@ export class RunningShard {
     });
   }
 
+  /** What a thread before this one has appended is certainly on disk once the checkpoint has it. */
   #tellDurable(): void {
-    const { durableEnd } = this.#options.journal.log;
-    if (durableEnd === null || durableEnd === this.#toldEnd) return;
-    this.#toldEnd = durableEnd;
-    this.#options.onDurable(durableEnd);
+    const { log, checkpoint } = this.#options.journal;
+    const end = log.durableEnd ?? { sequence: checkpoint.sequence, checksum: null };
+    if (end.sequence === this.#toldSequence) return;
+    this.#toldSequence = end.sequence;
+    this.#options.onDurable(end);
   }
 
   /** Refuses writes while the disk is full. */

@@ -5,11 +5,12 @@ import type { MessagePort } from 'node:worker_threads';
 import type { TakenLease } from '../cluster/lease-keeper.ts';
 import type { NodeIdentity, ReachableNode, ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
+import type { NotedEnd } from '../data-folder/sequence-notes.ts';
 import type { Part, ShardIdentity } from '../disk/identity.ts';
 import type { KeyRingChange } from '../edge/api/authenticate.ts';
 import type { RefusedKeyNote } from '../edge/api/refused-keys.ts';
 import type { UsedKey } from '../edge/api/used-keys.ts';
-import type { CheckpointSizes, Compacting, LogEnd } from '../journal/journal.ts';
+import type { CheckpointSizes, Compacting } from '../journal/journal.ts';
 import type { Answer, Question } from '../rpc/questions.ts';
 import type { ShardThreadAccount } from './directory-projections.ts';
 import type { EdgeAnywhere, Lent, ShardAnywhere } from './lending-protocol.ts';
@@ -76,7 +77,7 @@ export type Notice =
   | { readonly type: 'ready' }
   | Answer
   /** Everything in a shard's log up to this end is durable. */
-  | { readonly type: 'durable'; readonly end: LogEnd }
+  | { readonly type: 'durable'; readonly end: NotedEnd }
   /** API keys that an edge refused, for the audit record. */
   | { readonly type: 'refused_keys'; readonly refused: readonly RefusedKeyNote[] }
   /** API keys that were used at an edge. */

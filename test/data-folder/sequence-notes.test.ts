@@ -58,6 +58,17 @@ test('what came within a second is written together, and the rest at the end', a
   assert.deepEqual(readEnds(folder), [end(3), end(10)]);
 });
 
+test('an end that is not further than the one that was noted changes nothing', async () => {
+  const folder = folderOf();
+  const { notes, actions } = notesOf(folder, [end(5), null]);
+  notes.note(0, { sequence: 5, checksum: null });
+  notes.note(0, end(4));
+  assert.equal(actions.length, 0);
+  notes.note(0, { sequence: 6, checksum: null });
+  await notes.close();
+  assert.deepEqual(readEnds(folder), [{ sequence: 6, checksum: null }, null]);
+});
+
 test('a write that was cut short leaves the note before it, wherever it was cut', async () => {
   const folder = folderOf();
   writeEnds(folder, [end(1), end(2)]);

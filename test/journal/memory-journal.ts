@@ -112,6 +112,7 @@ export class MemoryEngine implements LogEngine {
   #failure: JournalFailure | null = null;
   #failing: Failing | null = null;
   #writing: Promise<void> = Promise.resolve();
+  durableEnd: LogEnd | null = null;
 
   constructor(disk: Disk) {
     this.#disk = disk;
@@ -140,11 +141,6 @@ export class MemoryEngine implements LogEngine {
   abandon(): void {
     this.#failure ??= new JournalFailure('The log crashed', { diskFull: false });
     this.#unsettled = [];
-  }
-
-  get durableEnd(): LogEnd | null {
-    const last = this.#disk.batches.at(-1);
-    return last === undefined ? null : endOfBatch(last.bytes);
   }
 
   append(_partition: ShardIdentity, epoch: number, expectedSequence: number, bytes: Buffer): Promise<void> {
@@ -176,6 +172,7 @@ export class MemoryEngine implements LogEngine {
     if (this.#failure !== null) throw this.#failure;
     this.#unsettled.shift();
     this.#disk.batches.push(batch);
+    this.durableEnd = endOfBatch(batch.bytes);
   }
 
   async *read(after: number, upTo?: number): ReturnType<LogEngine['read']> {

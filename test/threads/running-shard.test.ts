@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
+import type { NotedEnd } from '../../src/data-folder/sequence-notes.ts';
 import type { CardNetwork, Networks } from '../../src/networks/network.ts';
 import { outcomeCommand } from '../../src/shard/protocol.ts';
 import { RunningShard } from '../../src/threads/running-shard.ts';
@@ -49,6 +50,8 @@ async function journalWithRefunds(payments: number) {
 function hostedOn(journal: MemoryJournal) {
   const asked: string[] = [];
   const damages: string[] = [];
+  const ends: NotedEnd[] = [];
+  const timers = createManualTimers(startMs);
   const hosted = new RunningShard({
     ...shardOptions(journal, { onDamage: (reason) => damages.push(reason) }),
     dir: tmpdir(),
@@ -56,13 +59,13 @@ function hostedOn(journal: MemoryJournal) {
     revision: 1,
     paused: false,
     networks: silentNetworks(asked),
-    timers: createManualTimers(startMs),
+    timers,
     onNetworkTrouble() {},
     onCallback() {},
-    onDurable() {},
+    onDurable: (end) => ends.push(end),
     onDisk() {},
   });
-  return { hosted, asked, damages };
+  return { hosted, asked, damages, ends, timers };
 }
 
 test('a call about a payment that is damaged is left alone, and the others are asked about', async () => {
@@ -97,6 +100,22 @@ test('what networks owe is known without reading it, from a start on and until i
   assert.deepEqual(hosted.owedCalls(), [second]);
   await hosted.shard.ask(outcomeCommand(second!.id, { result: 'accepted' }));
   assert.deepEqual(hosted.owedCalls(), [{ ...second, accepted: true }]);
+  await hosted.stop();
+});
+
+test('a shard tells how far its log is on the disk: at first what the checkpoint has, then what was appended', async () => {
+  const { journal } = await journalWithRefunds(1);
+  const { hosted, ends, timers } = hostedOn(journal);
+  await hosted.recover();
+  await hosted.start();
+  const { sequence } = journal.checkpoint;
+  await timers.advance(2_000);
+  assert.deepEqual(ends, [{ sequence, checksum: null }], 'once');
+  const [owed] = hosted.owedCalls();
+  await hosted.shard.ask(outcomeCommand(owed!.id, { result: 'done' }));
+  await timers.advance(1_000);
+  assert.deepEqual(ends.slice(1), [journal.log.durableEnd]);
+  assert(journal.log.durableEnd!.sequence > sequence);
   await hosted.stop();
 });
 

@@ -2,9 +2,10 @@
 // with the checkpoint's lane beside it.
 
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
+import type { NotedEnd } from '../../../src/data-folder/sequence-notes.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
-import type { Journal, LogEnd, OwnJournal } from '../../../src/journal/journal.ts';
+import type { Journal, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { RemoteLog } from '../../../src/journal/remote-log.ts';
@@ -51,7 +52,7 @@ export interface ShardThreadOptions {
   /** The directory's. */
   readonly revision: number;
   readonly onFailure: (error: unknown) => void;
-  readonly onDurable: (end: LogEnd) => void;
+  readonly onDurable: (end: NotedEnd) => void;
 }
 
 /** The shard's end of a channel to an edge, or to a webhook thread, which gets what it gets as bytes. */
