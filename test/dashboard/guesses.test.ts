@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Incoming } from '../../src/dashboard/layout/row.ts';
-import { Passwords, passwordCharactersMax } from '../../src/dashboard/people/password.ts';
+import { Passwords, passwordCharactersMax, weaknessOf } from '../../src/dashboard/people/password.ts';
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 import { answerPublicRoute } from '../../src/dashboard/people/public-routes.ts';
 import { waitingMember } from '../../src/dashboard/people/turns.ts';
@@ -34,6 +34,15 @@ function newPeople(more: Partial<PeopleOptions> = {}): People {
 
 const from = (network: string, site = network) =>
   ({ client: network, visitor: { network, site } }) as Incoming;
+
+test('a password is compared with as much of an e-mail address and a name as an account can have', () => {
+  const password = 'violet-harbour-92';
+  const weakness = (email: string, name: string) => weaknessOf(password, { email, name });
+  assert.equal(weakness('violet@harbour', 'Amina'), 'password_personal');
+  assert.equal(weakness('a@b', 'Violet Harbour'), 'password_personal');
+  assert.equal(weakness(`${'abc@'.repeat(63)}violet@harbour`, 'Amina'), null);
+  assert.equal(weakness('a@b', `${'Amina '.repeat(50)}Violet Harbour`), null);
+});
 
 test('a password of the most characters is right, also when each of them takes two units of UTF-16', async () => {
   const passwords = new Passwords(10);

@@ -63,6 +63,8 @@ const common =
   /password|passw0rd|motdepasse|azerty|qwerty|qwertz|iloveyou|jetaime|letmein|welcome|bienvenue|bonjour|marhaba|administrator|admin|dashboard|payments?|secret|changeme|maroc|morocco|casablanca|marrakech|football|abc|0*123456789|12345|(.)\1{3,}/g;
 const ownCharactersMin = 8;
 const differentMin = 6;
+/** The longest e-mail address has as many, and no name more. */
+const aboutCharactersMax = 254;
 
 type Weakness = 'password_short' | 'password_long' | 'password_personal' | 'password_common';
 
@@ -75,8 +77,10 @@ export function weaknessOf(
   if (length < passwordCharactersMin) return 'password_short';
   if (length > passwordCharactersMax) return 'password_long';
   const lower = password.normalize('NFKC').toLowerCase();
-  const email = about.email.toLowerCase();
-  const own = [email, ...email.split('@'), ...about.name.toLowerCase().split(/\s+/)].filter(
+  // Longer texts are refused, and to go through all their parts would take long.
+  const cut = (text: string) => text.slice(0, aboutCharactersMax).toLowerCase();
+  const email = cut(about.email);
+  const own = [email, ...email.split('@'), ...cut(about.name).split(/\s+/)].filter(
     (part) => part.length >= 3,
   );
   const impersonal = own.reduce((rest, part) => rest.replaceAll(part, ''), lower);
