@@ -8,6 +8,7 @@ import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { resendFailedIntervalMs, sentByHandPerMinuteMax } from '../contract/limits.ts';
 import { assert, defined } from '../core/assert.ts';
 import { jittered } from '../core/jitter.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import * as bucket from '../core/token-bucket.ts';
 import { addAttempt, isFirstSuccess } from './attempts.ts';
 import { answered, type Context, type Outcome, refused } from './decision.ts';
@@ -131,7 +132,7 @@ export function spendByHand(draft: Draft, endpoint: WebhookEndpointRecord): Refu
   return null;
 }
 
-const resentPerCommandMax = 100;
+export const resentPerCommandMax = pieceSize(100);
 
 /** When all failed deliveries of an endpoint can be sent again, in service time; 0: they can be. */
 export function resendFailedAtMs({ failed_resent_at_ms: lastMs }: WebhookEndpointRecord): number {
@@ -192,7 +193,7 @@ function dueMsOf({ id, due_at_ms }: DeliveryRecord): number {
   return defined(due_at_ms, `${id} is not due`);
 }
 
-const endedPerCommandMax = 128;
+export const endedPerCommandMax = pieceSize(128);
 
 /**
  * Ends some of the pending deliveries of a deleted endpoint. Returns the sort key to continue
@@ -236,7 +237,7 @@ function endDelivery(draft: Draft, delivery: DeliveryRecord): void {
 }
 
 /** Events, and the deliveries that end with them. The last event may go beyond. */
-const prunedPerCommandMax = 128;
+export const prunedPerCommandMax = pieceSize(128);
 
 /**
  * Removes some of the events of an organization in a mode whose retention time is over: their ids,

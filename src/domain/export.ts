@@ -4,6 +4,7 @@
 
 import { csvLine, exportColumns } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes/table.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { type Sheet, sheetHead, sheetLine } from './export-sheet.ts';
 import { required } from './find.ts';
 import type { ListedKind } from './indexes.ts';
@@ -14,9 +15,9 @@ import { presentIntent, type QueryContext } from './query.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
 import type { View } from './view.ts';
 
-const pageRecordsMax = 500;
+export const pageRecordsMax = pieceSize(500);
 /** With filters, so many records are looked at for a page, which may stay empty. */
-const pageExaminedMax = 200;
+export const pageExaminedMax = pieceSize(200);
 /** A page is full when its text is this long; its last row may go beyond. */
 const pageCharactersMax = 128 * 1024;
 

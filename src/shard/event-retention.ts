@@ -5,6 +5,7 @@
 
 import { idPrefixes } from '../contract/id-prefixes.ts';
 import { idFloor } from '../core/ids.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { causes } from '../domain/cause.ts';
 import { kindIndex, scopeOf } from '../domain/indexes.ts';
 import type { CommitBatch } from './commit-batch.ts';
@@ -16,7 +17,7 @@ import type { ShardState } from './shard-state.ts';
 /** The number of marks in a retention time. Events stay longer by at most this fraction of it. */
 const marksMax = 100;
 /** How many scopes one commit batch looks at if they have nothing to remove. */
-const scopesPerBatchMax = 64;
+const scopesPerBatchMax = pieceSize(64);
 
 type ScopeName = readonly [org: string, livemode: boolean];
 

@@ -8,6 +8,7 @@
 import { deliveriesInFlightMax } from '../contract/limits.ts';
 import { assert } from '../core/assert.ts';
 import { textBytes } from '../core/heap-bytes.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { dueFirstMs } from '../domain/deliveries.ts';
 import { endpointDueIndex, endpointIndex, timedKey } from '../domain/indexes.ts';
 import type { DeliveryRecord, WebhookEndpointRecord } from '../domain/record.ts';
@@ -16,24 +17,22 @@ import type { Peer } from './commit-batch.ts';
 import type { EventBodies } from './event-bodies.ts';
 import type { DueDelivery, EndpointChange, OutboxBatch } from './protocol.ts';
 
-/**
- * Leases of one endpoint: enough to keep attempts going while reports gather and are on their way.
- */
-export const windowSize = 128;
+/** Leases of one endpoint: so many that attempts go on while reports gather and travel. */
+export const windowSize = pieceSize(128);
 /** Leases that one commit batch gives, so that requests don't wait for the rest. */
-const perBatchMax = 256;
+export const perBatchMax = pieceSize(256);
 /** Leases that one endpoint gets before the next one has its turn. */
-const perEndpointMax = 16;
+export const perEndpointMax = pieceSize(16);
 /** Leases of all endpoints together up to which each gets its whole window. */
-export const leasesMax = 16_384;
+export const leasesMax = pieceSize(16_384);
 /** The window of an endpoint beyond that: as many as can be in flight to it. */
 const smallWindowSize = deliveriesInFlightMax;
 /** What a leased delivery takes in memory besides its body. */
 const deliveryBytes = 1024;
 /** New deliveries of one endpoint that are kept to be leased, as long as all have few. */
-export const freshMax = 4_096;
+export const freshMax = pieceSize(4_096);
 /** Beyond so many of all, half a KiB each, an endpoint keeps as many as can be in flight. */
-const freshOfAllMax = 16_384;
+const freshOfAllMax = pieceSize(16_384);
 
 /** A delivery that its webhook thread has. */
 interface Lease {
@@ -52,10 +51,7 @@ interface Fresh {
 interface EndpointQueue {
   enabled: boolean;
   cursor: string | undefined;
-  /**
-   * No delivery beyond the cursor is due before this, fresh ones apart; Infinity when there is
-   * none.
-   */
+  /** No delivery beyond the cursor is due before this, fresh ones apart; Infinity: none is. */
   nextDueMs: number;
   /**
    * New deliveries beyond the cursor, in order: while nothing else is due, they are leased as they

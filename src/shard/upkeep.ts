@@ -3,6 +3,7 @@
 // nothing before the first of these is due. All times are service time.
 
 import { assert, defined } from '../core/assert.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { causes } from '../domain/cause.ts';
 import { dueKey } from '../domain/due.ts';
 import { recordsOf } from '../domain/find.ts';
@@ -17,9 +18,9 @@ import type { ShardState } from './shard-state.ts';
 const intervalMs = 50;
 /** Deliveries past their retention stay this long, so that many are removed at once. */
 const pruneIntervalMs = 1_000;
-const duePerBatchMax = 64;
+const duePerBatchMax = pieceSize(64);
 /** Deliveries and attempts. */
-const prunedPerBatchMax = 500;
+const prunedPerBatchMax = pieceSize(500);
 /** Deleted endpoints, of each of which a command ends some deliveries. */
 const drainedPerBatchMax = 4;
 

@@ -11,6 +11,7 @@ export const clusterFaultKinds = [
   'freeze node',
   'suspend node',
   'stop node',
+  'end of a node at a commit',
   'clock of a node set',
   'move the lease',
   'move a partition',
@@ -29,7 +30,10 @@ export const clusterFaultKinds = [
 export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 
 /** The others come with the plans that have some. */
-type ScatteredFault = Exclude<ClusterFaultKind, 'move a partition' | 'stuck threads'>;
+type ScatteredFault = Exclude<
+  ClusterFaultKind,
+  'end of a node at a commit' | 'move a partition' | 'stuck threads'
+>;
 
 const weights: Readonly<Record<ScatteredFault, number>> = {
   'kill node': 4,

@@ -173,7 +173,8 @@ const endsShare = 0.15;
 export function withEndsAtCommits(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/ends at commits`);
   if (!random.chance(endsShare)) return plan;
-  const added = atAnyTime(plan, random, [2, 6], () => ({ kind: 'fault', what: 'end at a commit' }));
+  const what = plan.settings.nodes > 0 ? 'end of a node at a commit' : 'end at a commit';
+  const added = atAnyTime(plan, random, [2, 6], () => ({ kind: 'fault', what }));
   return withSteps(plan, added);
 }
 

@@ -212,15 +212,16 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 };
 
 export function planOf(seed: string): Plan {
-  if (hasNodes(seed))
-    return withStuckThreads(planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts)));
-  return planWithoutNodes(seed);
+  if (!hasNodes(seed)) return planWithoutNodes(seed);
+  const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
+  return withLaterStart(withForgottenCalls(withEndsAtCommits(withStuckThreads(plan))));
 }
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
-  return withLaterStart(withForgottenCalls(withEndsAtCommits(withExportsAndLimits(withTools(odd)))));
+  const limited = withExportsAndLimits(withTools(odd));
+  return withLaterStart(withForgottenCalls(withEndsAtCommits(limited)));
 }
 
 export type NewStep = Omit<Step, 'number'>;

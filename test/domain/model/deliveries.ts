@@ -2,7 +2,13 @@
 
 import type { EventType } from '../../../src/contract/vocabulary.ts';
 import { createBucket, spendFromAll } from '../../../src/core/token-bucket.ts';
-import type { AttemptReport } from '../../../src/domain/deliveries.ts';
+import {
+  type AttemptReport,
+  endedPerCommandMax,
+  prunedPerCommandMax,
+  resentPerCommandMax,
+} from '../../../src/domain/deliveries.ts';
+import { timedKey } from '../../../src/domain/indexes.ts';
 import type { RecordOf } from '../../../src/domain/record.ts';
 import { mergedMetadata, metadataOf, own, type Params } from './payments.ts';
 import { showEndpoint } from './resources.ts';
@@ -186,7 +192,6 @@ export function resend(turn: Turn, { delivery: id }: Params): Expected {
 }
 
 const betweenMs = 3_600_000;
-const resentMax = 100;
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
@@ -203,12 +208,12 @@ export function resendFailed(turn: Turn, { after }: Params, id: string): Expecte
     .own('delivery')
     .filter((each) => each.endpoint === id && each.status === 'failed' && each.id > (after ?? ''))
     .sort(byId)
-    .slice(0, resentMax);
+    .slice(0, resentPerCommandMax);
   const meant = failed.filter(
     (each) => (each.ended_at_ms ?? Infinity) <= beganMs && turn.get('event', each.event) !== undefined,
   );
   for (const each of meant) again(turn, each.id, serviceMs);
-  const next = failed.length === resentMax ? (failed.at(-1)?.id ?? null) : null;
+  const next = failed.length === resentPerCommandMax ? (failed.at(-1)?.id ?? null) : null;
   if (isFirst && (meant.length > 0 || next !== null))
     turn.change('webhook_endpoint', id, { failed_resent_at_ms: serviceMs });
   return { answer: { resent: meant.length, after: next } };
@@ -218,15 +223,19 @@ function endDelivery(turn: Turn, id: string): void {
   turn.change('delivery', id, { status: 'ended', due_at_ms: null, ended_at_ms: turn.asked.serviceMs });
 }
 
-const drainedMax = 128;
-
-/** What waits for an endpoint that is gone has ended. There are never more of them here than one command ends. */
-export function drain(turn: Turn, _params: Params, id: string): Expected {
+/** What waits for an endpoint that is gone ends, so much with one command, in the order in which it would have gone. */
+export function drain(turn: Turn, { after = '' }: Params, id: string): Expected {
   const endpoint = turn.get('webhook_endpoint', id);
   if (endpoint === undefined || !endpoint.draining) return { result: { after: null } };
-  const waiting = turn.own('delivery').filter((each) => each.endpoint === id && each.status === 'pending');
-  if (waiting.length >= drainedMax) throw new Error('the model drains endpoints in one step');
+  const waiting = turn
+    .own('delivery')
+    .filter((each) => each.endpoint === id && each.status === 'pending')
+    .map((each) => ({ id: each.id, key: timedKey(each.due_at_ms ?? 0, each.id) }))
+    .filter(({ key }) => key > after)
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .slice(0, endedPerCommandMax);
   for (const each of waiting) endDelivery(turn, each.id);
+  if (waiting.length === endedPerCommandMax) return { result: { after: waiting.at(-1)!.key } };
   turn.change('webhook_endpoint', id, { draining: false });
   return { result: { after: null } };
 }
@@ -245,8 +254,6 @@ export function pruneDeliveries(turn: Turn, { deliveries, limit }: Params): Expe
   return { result: { removed: gone.length } };
 }
 
-const prunedMax = 128;
-
 export function pruneEvents(turn: Turn, { after, before }: Params): Expected {
   const old = turn
     .own('event')
@@ -255,7 +262,7 @@ export function pruneEvents(turn: Turn, { after, before }: Params): Expected {
   let changed = 0;
   let last: string | null = null;
   for (const event of old) {
-    if (changed >= prunedMax) return { result: { after: last } };
+    if (changed >= prunedPerCommandMax) return { result: { after: last } };
     const waiting = turn
       .own('delivery')
       .filter((each) => each.event === event.id && each.status === 'pending');

@@ -3,7 +3,7 @@
 import { csvLine, exportColumns } from '../../../src/contract/export-format.ts';
 import type { ExportOperation } from '../../../src/contract/routes/table.ts';
 import { moroccoTimeText } from '../../../src/core/morocco-day.ts';
-import type { ExportOptions } from '../../../src/domain/export.ts';
+import { type ExportOptions, pageExaminedMax, pageRecordsMax } from '../../../src/domain/export.ts';
 import type { Sheet } from '../../../src/domain/export-sheet.ts';
 import type { RecordOf } from '../../../src/domain/record.ts';
 import { fitsSearch, stateOf } from './pages.ts';
@@ -24,8 +24,6 @@ const headings: Readonly<Record<ExportOperation, string>> = {
   export_charges: 'created payment attempt method paid_with amount refunded currency status reason settled',
   export_refunds: 'created payment refund_id paid_with amount currency status reason settled',
 };
-const recordsMax = 500;
-const examinedMax = 200;
 
 /** A page of an export from a cursor on; none here is so long that its text ends it. */
 export function exported(
@@ -38,7 +36,7 @@ export function exported(
   const isCsv = params.format !== 'ndjson';
   const all = fittingOf(turn, kinds[operation], [], params) as Exported[];
   const rest = all.filter(({ id }) => cursor === '' || id < cursor);
-  const page = rest.slice(0, search === undefined ? recordsMax : examinedMax);
+  const page = rest.slice(0, search === undefined ? pageRecordsMax : pageExaminedMax);
   const lines = page
     .filter((record) => search === undefined || fitsSearch(turn, paymentOf(turn, record), search))
     .map((record) => lineOf(turn, operation, record, isCsv, sheet));

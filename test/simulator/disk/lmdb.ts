@@ -71,7 +71,7 @@ class Handle {
     // What the library knows of an environment, it knows within one process.
     this.isApart = this.machine.isApart();
     if (!this.isApart) file.handles++;
-    this.close = this.machine.opened(() => {
+    this.close = this.machine.opened(path, () => {
       this.isClosed = true;
       if (this.isApart) return;
       file.handles = Math.max(0, file.handles - 1);

@@ -37,6 +37,7 @@ export interface PendingCommit {
 
 interface Open {
   readonly lane: Lane;
+  readonly path: string;
   close(): void;
 }
 
@@ -152,17 +153,17 @@ export class Machine implements Place {
     return { fault: 'full', isWritten: false, poisons: false, path };
   }
 
-  opened(close: () => void): () => void {
-    const handle = { lane: this.simulation.current, close };
+  opened(path: string, close: () => void): () => void {
+    const handle = { lane: this.simulation.current, path, close };
     this.#open.add(handle);
     return () => {
       if (this.#open.delete(handle)) close();
     };
   }
 
-  /** How much of what was opened in a lane is open still. */
-  openIn(lane: Lane): number {
-    return [...this.#open].filter((handle) => handle.lane === lane).length;
+  /** How much of what was opened in a lane, in this folder or anywhere, is open still. */
+  openIn(lane: Lane, folder = ''): number {
+    return [...this.#open].filter((handle) => handle.lane === lane && handle.path.startsWith(folder)).length;
   }
 
   /**

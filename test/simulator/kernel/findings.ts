@@ -42,6 +42,7 @@ export const assertions = [
   'every event is there once',
   'every event is delivered',
   'a delivery goes to its address, signed with the secrets that count',
+  'nothing is sent to an endpoint that is deleted',
   'what is past its retention goes',
   'a link for one payment is paid once',
   'a link that many may pay stays open',

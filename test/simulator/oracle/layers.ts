@@ -1,5 +1,6 @@
 // What a shard's records show while they lie in several layers is compared with the plain set of them: when a commit batch was
-// packed, and when a flush begins and ends, a few records and parts of indexes each time, both ways and from any place.
+// packed, when a flush begins and ends, and right before its checkpoint is written, a few records and parts of indexes each time,
+// both ways and from any place.
 
 import { isDeepStrictEqual } from 'node:util';
 import { AssertionFailure } from '../../../src/core/assert.ts';
@@ -69,19 +70,19 @@ export class Layers {
     store.pack = (entries, packed) => {
       pack.call(store, entries, packed);
       memory.packed(packed.bytes);
-      if (this.#random.chance(packedShare)) this.#look();
+      if (this.#random.chance(packedShare)) this.look();
     };
     store.beginFlush = () => {
       memory.check(this.#plain);
       const { memtableBytes } = store;
       beginFlush.call(store);
       memory.flushing(memtableBytes);
-      this.#look();
+      this.look();
     };
     store.endFlush = () => {
       endFlush.call(store);
       memory.flushed();
-      this.#look();
+      this.look();
       this.#keepsWhatIsUsed();
     };
     store.limitCache = (bytesMax) => {
@@ -97,8 +98,8 @@ export class Layers {
     this.#memory.changed(change);
   }
 
-  /** Of what was damaged nobody knows what is left of it. */
-  #look(): void {
+  /** Somebody reads a little. Of what was damaged nobody knows what is left of it. */
+  look(): void {
     if (this.#world.isDamaged || this.#known.length === 0) return;
     try {
       for (let i = 0; i < 2; i++) this.#read(this.#pick());

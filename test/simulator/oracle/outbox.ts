@@ -4,8 +4,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { slotOf } from '../../../src/core/slot.ts';
 import { eventJson } from '../../../src/domain/events.ts';
-import type { Change } from '../../../src/domain/record.ts';
+import type { Change, RecordOf } from '../../../src/domain/record.ts';
 import type { CommitBatch, Peer } from '../../../src/shard/commit-batch.ts';
+import { perBatchMax, perEndpointMax, windowSize } from '../../../src/shard/outbox.ts';
 import type {
   DueDelivery,
   EndpointChange,
@@ -19,9 +20,7 @@ import type { World } from '../world/world.ts';
 import { Health } from './health.ts';
 import { type Delivery, isBefore, Waiting } from './waiting.ts';
 
-const windowMax = 128;
 const inFlightMax = 5;
-const perBatchMax = 256 + 16;
 /** A webhook thread. */
 interface Thread {
   readonly peer: Peer;
@@ -39,6 +38,8 @@ export class Outbox {
   readonly health = new Health();
   /** Endpoints that have changed since their threads were told. */
   readonly #changed = new Set<string>();
+  /** The attempt that has each serial number, by scope and number. */
+  readonly #attempts = new Map<string, string>();
   /** When a thread was told of an endpoint. */
   readonly #toldMs = new Map<string, number>();
 
@@ -47,6 +48,7 @@ export class Outbox {
     this.#table = table;
     this.#threads = Array.from({ length: threads }, () => null);
     this.waiting = new Waiting(table.all('delivery'));
+    for (const attempt of table.all('attempt')) this.#judgeSerial(attempt);
   }
 
   #check(fault: string | null): void {
@@ -56,11 +58,20 @@ export class Outbox {
 
   changed(change: Change): void {
     this.waiting.changed(change);
+    if (change.kind === 'attempt') this.#judgeSerial(change);
     if (change.kind !== 'webhook_endpoint') return;
     this.#changed.add(change.id);
     const thread = this.#threads[this.#threadOf(change.id)];
     if (change.status !== 'enabled') thread?.leased.delete(change.id);
     if (change.status === 'deleted') this.health.forget(change.id);
+  }
+
+  /** The oldest attempts are found by their numbers. */
+  #judgeSerial({ id, org, livemode, serial }: RecordOf<'attempt'>): void {
+    const name = `${org} ${livemode} ${serial}`;
+    const other = this.#attempts.get(name) ?? id;
+    this.#attempts.set(name, id);
+    this.#check(other === id ? null : `${other} and ${id} are both number ${serial}`);
   }
 
   #threadOf(endpoint: string): number {
@@ -122,7 +133,9 @@ export class Outbox {
       }
       this.#endpointsTold(number, thread, message, batch.serviceMs);
       this.#check(
-        message.deliveries.length <= perBatchMax ? null : `${message.deliveries.length} leases at once`,
+        message.deliveries.length <= perBatchMax + perEndpointMax
+          ? null
+          : `${message.deliveries.length} leases at once`,
       );
       for (const delivery of message.deliveries) this.#lease(thread, delivery, batch.serviceMs);
       for (const endpoint of new Set(message.deliveries.map((each) => each.endpoint)))
@@ -184,7 +197,7 @@ export class Outbox {
     this.#check(isDue ? null : `${id} is leased at ${serviceMs} and due at ${record.due_at_ms}`);
     this.#check(!leased.has(id) || first ? null : `${id} is leased twice`);
     leased.set(id, number);
-    this.#check(leased.size <= windowMax ? null : `${leased.size} deliveries of ${endpoint} are leased`);
+    this.#check(leased.size <= windowSize ? null : `${leased.size} deliveries of ${endpoint} are leased`);
   }
 
   /** How many deliveries of an event are pending. */

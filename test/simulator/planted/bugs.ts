@@ -24,6 +24,11 @@ const durability = [
     'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',
     'renameSync(unfinished, folder);',
   ]),
+  bug('a segment is written before it is noted', [
+    'journal/log/log.ts',
+    '      await onSegment(firstSequence);\n',
+    '      void onSegment(firstSequence);\n',
+  ]),
   bug('an answer goes out before its commit', [
     'shard/shard.ts',
     '    this.#lastDurable.then(\n      () => {\n        const tookMs',
@@ -277,6 +282,26 @@ const webhooks = [
     '    if (!isNew) continue;\n',
     '    if (!isNew || number > 1) continue;\n',
   ]),
+  bug('an endpoint that is disabled gets what its thread has', [
+    'webhooks/endpoint-actor.ts',
+    '    return this.#state?.enabled === true;\n  }\n\n  /**\n   * Takes',
+    '    return this.#state !== null;\n  }\n\n  /**\n   * Takes',
+  ]),
+  bug('only some of what waits for an endpoint that is deleted ends', [
+    'shard/upkeep.ts',
+    '        draining.set(id, outcome.result.after ?? undefined);\n',
+    '        draining.delete(id);\n',
+  ]),
+  bug('a delivery is tried again although its endpoint is deleted', [
+    'domain/deliveries.ts',
+    "  if (isDeleted) return { ...over, status: 'ended' };\n",
+    '',
+  ]),
+  bug('attempts are numbered anew after a start', [
+    'shard/scope.ts',
+    '(this.#serial ?? newest()) + 1',
+    '(this.#serial ?? 0) + 1',
+  ]),
   bug('a delivery is given up one try too early', [
     'domain/deliveries.ts',
     'context.settings.webhookRetryMs[tries];',
@@ -350,6 +375,11 @@ const backups = [
     'data-folder/data-folder.ts',
     'return folderOf(path, newFormat(shards, paused));',
     'return folderOf(path, newFormat(shards, paused && null));',
+  ]),
+  bug('calls that were open are not taken up at a resume', [
+    'threads/running-shard.ts',
+    '    this.#recoverCalls();\n    this.#wake();',
+    '    this.#wake();',
   ]),
   bug('a paused service calls the networks', [
     'threads/running-shard.ts',

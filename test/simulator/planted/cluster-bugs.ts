@@ -78,4 +78,14 @@ export const clusterBugs = [
     '      this.#journals.delete(partition);\n      await journal?.close();',
     '      await journal?.checkpoint();',
   ]),
+  bug('a standby lets go before its journal is closed', [
+    'threads/standby-partitions.ts',
+    '      await journal?.close();\n    });',
+    '      void journal?.close();\n    });',
+  ]),
+  bug('a webhook thread goes on with what an ended shard has left there', [
+    'webhooks/dispatcher.ts',
+    'if (actor.shard === shard) this.#change(actor, null);',
+    'if (actor.shard === -1) this.#change(actor, null);',
+  ]),
 ];

@@ -40,6 +40,10 @@ export class CheckpointLane implements Checkpointer {
   #compaction: Promise<unknown> = Promise.resolve();
   /** Ends the turn of the task that runs. */
   #leave: () => void = () => {};
+  /** Where a segment begins that is not noted yet. */
+  unnoted = Infinity;
+  /** Hears, in the shard's lane, that a checkpoint is about to be written. */
+  onWriting: () => void = () => {};
 
   /** `shard` is the lane that asks and is answered. */
   constructor(machine: Machine, shard: Lane, name: string, options: CheckpointLaneOptions) {
@@ -100,7 +104,10 @@ export class CheckpointLane implements Checkpointer {
   }
 
   write(sequence: number): Promise<number> {
-    return this.#ask(() => this.#follower().write(sequence));
+    return this.#ask(() => {
+      this.#simulation.soon(this.#shard, () => this.onWriting());
+      return this.#follower().write(sequence);
+    });
   }
 
   putMetadata(values: ReadonlyMap<string, Uint8Array>): Promise<void> {
@@ -108,8 +115,10 @@ export class CheckpointLane implements Checkpointer {
     return this.#ask(() => this.#follower().putMetadata(sent));
   }
 
-  noteSegment(firstSequence: number): Promise<void> {
-    return this.#ask(() => this.#follower().noteSegment(firstSequence));
+  async noteSegment(firstSequence: number): Promise<void> {
+    this.unnoted = firstSequence;
+    await this.#ask(() => this.#follower().noteSegment(firstSequence));
+    this.unnoted = Infinity;
   }
 
   drop(olderThanMs: number): Promise<number> {

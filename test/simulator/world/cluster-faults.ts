@@ -157,6 +157,10 @@ function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
 
 const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'kill node': (fault) => nodeOf(fault).crash(false, downMs(fault.random)),
+  'end of a node at a commit'(fault) {
+    const path = fault.random.pick(['/state/', '/state/', '/log/', '/directory/']);
+    nodeOf(fault).crashAtCommit(path, fault.random.between(1, 4), fault.random.chance(0.4));
+  },
   'power cut of a node': (fault) => nodeOf(fault).crash(true, downMs(fault.random)),
   'freeze node': (fault) => freeze(fault, false),
   'suspend node': (fault) => freeze(fault, true),

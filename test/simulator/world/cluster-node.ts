@@ -24,6 +24,8 @@ export class ClusterNode {
   onReady = () => {};
   /** Why an operator has to look; null: nobody has to. */
   refusal: string | null = null;
+  /** How the process ends that ends in the middle of an operation. */
+  #withPower = false;
   #isOver = false;
 
   constructor(world: World, machine: Machine, servers: PostgresServers, cluster: Cluster) {
@@ -102,9 +104,16 @@ export class ClusterNode {
     this.service = null;
     this.isReady = false;
     this.machine.isFrozen = false;
+    this.#withPower = false;
     this.machine.ended(withPower);
     if (withPower) this.machine.clocks.reboot();
     this.#startIn(afterMs);
+  }
+
+  /** The process ends in one of the first operations after a commit to a path has begun. */
+  crashAtCommit(path: string, operations: number, withPower: boolean): void {
+    this.#withPower = withPower;
+    this.machine.endsAt = { path, operations };
   }
 
   /** Stops as it is told to, and is started again. */
@@ -151,12 +160,13 @@ export class ClusterNode {
     for (const lane of this.service?.lanes ?? []) lane.isStuck = false;
     this.machine.clocks.correct();
     this.machine.slowness = 1;
+    this.machine.endsAt = null;
     this.start();
   }
 
   /** To be called after every task: a process that has ended in its middle is gone now. */
   afterTask(): void {
-    if (this.machine.isDown) this.crash(false, restartMs);
+    if (this.machine.isDown) this.crash(this.#withPower, restartMs);
   }
 
   end(): void {

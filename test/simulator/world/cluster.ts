@@ -187,10 +187,13 @@ export class Cluster implements Runs {
   #watch(): void {
     const { simulation, judge, isDamaged } = this.#world;
     const lane = simulation.lane('watch');
+    const beganMs = simulation.nowMs;
     simulation.after(lane, watchMs, () => {
       simulation.cut(lane);
       if (this.#isOver) return;
-      if (!this.#isFit || isDamaged) this.disturbed();
+      // All stood still, and leases have run out.
+      const hasSlept = simulation.nowMs > beganMs + 2 * watchMs;
+      if (hasSlept || !this.#isFit || isDamaged) this.disturbed();
       const calmMs = simulation.nowMs - this.#disturbedMs;
       if (calmMs > backMsMax)
         judge.check(
@@ -225,6 +228,11 @@ export class Cluster implements Runs {
   stop(): void {
     this.disturbed();
     this.serving?.stop();
+  }
+
+  crash(withPower: boolean, afterMs: number): void {
+    this.disturbed();
+    this.serving?.crash(withPower, afterMs);
   }
 
   end(): void {

@@ -229,6 +229,7 @@ export class Hosting {
     machine.released(thread.lanes, false);
     this.#board.setHeld(number, false);
     this.#shards.delete(number);
+    for (const webhooks of this.#webhooks) webhooks.disconnected(number);
     if (this.#shards.size === 0) for (const webhooks of this.#webhooks.splice(0)) webhooks.cut();
     world.note(`partition ${number} is not run by ${machine.name} any more`);
     lender.link.send(() => lender.side.ended(number, error));

@@ -57,6 +57,12 @@ export class Receivers {
       sealed.length > 0,
       () => `${endpoint} has no secret to sign with`,
     );
+    const { end } = this.#world.facts.all.get(endpoint) ?? {};
+    judge.check(
+      'nothing is sent to an endpoint that is deleted',
+      end?.status !== 'deleted',
+      () => `${endpoint} was told to be deleted at ${end?.learnedMs}, and a delivery to it begins`,
+    );
     const atMs = clocks.wall();
     const isLost = this.#isLost(endpoint);
     const trouble = isLost || (!isHealed && this.#random.chance(settings.receiverTroubleRate));

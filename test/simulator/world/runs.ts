@@ -16,6 +16,8 @@ export interface Runs {
   start(): void;
   /** Stops the service as an operator does, and starts it again. */
   stop(): void;
+  /** The process that serves ends now, and with the power all that was not synced. */
+  crash(withPower: boolean, afterMs: number): void;
   /** To be called after every task. */
   afterTask(): void;
   /** Every record of every shard, as the shards show them. */

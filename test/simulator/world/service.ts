@@ -468,6 +468,7 @@ export class Service {
     const { simulation } = this.#world;
     this.shards[number] = null;
     this.#replaced.delete(number);
+    for (const webhooks of this.#webhooks) webhooks.disconnected(number);
     simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
     this.#onShardEnded.get(number)?.();
     if (this.#isStopping) return;

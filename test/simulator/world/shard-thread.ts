@@ -212,7 +212,9 @@ export class ShardThread {
     this.undurable.watch(records);
     const cold = this.#journal.checkpoint;
     const chance = simulation.random(`layers of shard ${number} at ${simulation.tasks}`);
-    new Layers(world, chance, this.#records.values(), cold, records, cacheBytesMax);
+    const layers = new Layers(world, chance, this.#records.values(), cold, records, cacheBytesMax);
+    // What the shard has seen right before its checkpoint is written must not be what it sees afterwards.
+    this.#checkpointer.onWriting = () => layers.look();
     await running.recover();
     this.#running = running;
     const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
@@ -252,6 +254,14 @@ export class ShardThread {
       () =>
         `partition ${number} is recovered up to ${nextSequence - 1} and ends with ${row.next_sequence - 1}`,
     );
+  }
+
+  /** The checkpoint knows of the segment, so that its loss is noticed. Where PostgreSQL has the log it need not be there yet. */
+  #auditNoted(last: number): void {
+    const { world, servers } = this.#options;
+    if (servers !== null) return;
+    const isNoted = last < this.#checkpointer.unnoted;
+    world.judge.check('damage is noticed', isNoted, () => `nobody would miss the segment that has ${last}`);
   }
 
   /** What counts as durable is what PostgreSQL has of this owner. */
@@ -322,6 +332,7 @@ export class ShardThread {
           appended.durable.then(
             () => {
               history.durable = Math.max(history.durable, last);
+              this.#auditNoted(last);
               this.#auditStored(turn.firstSequence, last);
             },
             () => {},

@@ -207,7 +207,12 @@ export class StandBy {
 
   /** Nobody follows the partition any more when it resolves, in the lane `back`. */
   release(number: number, back: Lane): Promise<void> {
-    return this.#inLane(this.#standby, async () => this.#partitions?.release(number), back);
+    const { world, machine, folder } = this.#options;
+    const release = async () => {
+      await this.#partitions?.release(number);
+      world.closesAll(machine, this.#standby, folder.shardDir(number));
+    };
+    return this.#inLane(this.#standby, release, back);
   }
 
   /** The partition is followed again, as soon as that goes, unless it is not wanted any more. */
@@ -259,7 +264,11 @@ export class StandBy {
   }
 
   #stopFollowing(): Promise<void> {
-    return this.#inLane(this.#standby, async () => this.#partitions?.stop());
+    const { world, machine } = this.#options;
+    return this.#inLane(this.#standby, async () => {
+      await this.#partitions?.stop();
+      world.closesAll(machine, this.#standby);
+    });
   }
 
   /** Ends what was begun, and leaves the lease. */

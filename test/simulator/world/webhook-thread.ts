@@ -99,6 +99,14 @@ export class WebhookThread {
     });
   }
 
+  /** The thread of a shard has ended, and with it the connection to it. */
+  disconnected(number: number): void {
+    const port = this.#ports.get(number);
+    this.#world.simulation.soon(this.#lane, () => {
+      if (port !== undefined && this.#ports.get(number) === port) this.#dispatcher.disconnected(number);
+    });
+  }
+
   #judgeSent({ endpoint, url, sealed }: SealedAttempt, nowMs: number): void {
     const state = this.#told.get(endpoint) ?? null;
     const counts = ({ expires_at_ms: endMs }: { readonly expires_at_ms: number | null }) =>
@@ -106,7 +114,7 @@ export class WebhookThread {
     const wanted = state?.secrets.filter(counts).map((secret) => secret.sealed);
     this.#world.judge.check(
       'a delivery goes to its address, signed with the secrets that count',
-      url === state?.url && isDeepStrictEqual(sealed, wanted),
+      state?.enabled === true && url === state.url && isDeepStrictEqual(sealed, wanted),
       () => `${endpoint} is sent a delivery to ${url} with ${sealed}, and should be with ${wanted}`,
     );
   }

@@ -147,10 +147,14 @@ export class World {
     );
   }
 
-  /** A thread, or a command, is over: the library must not be torn down with something open. */
-  closesAll(machine: Machine, lane: Lane): void {
-    const open = machine.openIn(lane);
-    this.judge.check('what was opened is closed', open === 0, () => `${lane.name} leaves ${open} open`);
+  /**
+   * A thread, or a command, is over: the library must not be torn down with something open. Or it lets a folder go, in which
+   * somebody else is going to write.
+   */
+  closesAll(machine: Machine, lane: Lane, folder = ''): void {
+    const open = machine.openIn(lane, folder);
+    const what = () => `${lane.name} leaves ${open} open${folder && ` in ${folder}`}`;
+    this.judge.check('what was opened is closed', open === 0, what);
   }
 
   note(text: string): void {
