@@ -21,7 +21,7 @@ import { DashboardVisits } from '../edge/dashboard/dashboard-visits.ts';
 import { KnownSessions } from '../edge/dashboard/known-sessions.ts';
 import { docsStyle } from '../edge/docs/style.ts';
 import { createClientAddressText } from '../edge/http/client-address.ts';
-import { HeldAnswers } from '../edge/http/held-answers.ts';
+import { HeldBytes } from '../edge/http/held-bytes.ts';
 import { listen, type Server, type TlsFiles } from '../edge/http/server.ts';
 import { createCallers, createVisitors } from '../edge/http/visitors.ts';
 import { createSite } from '../edge/site.ts';
@@ -59,7 +59,10 @@ const { answersBytesMax } = memoryShares(config.memory.shardMib);
 const shards = Array.from({ length: shardCount }, () => new ShardClient(clientBounds(config.mailbox, edges)));
 const newest = new Newest<number>();
 countAdmission(registry, shards);
-const held = new HeldAnswers((answersBytesMax * shardCount) / config.edges);
+const held = new HeldBytes((answersBytesMax * shardCount) / config.edges);
+/** What all edges hold of bodies that are not whole yet. */
+const bodiesBytesMax = 64 * 1024 * 1024;
+const bodies = new HeldBytes(bodiesBytesMax / config.edges);
 
 const keysMs = 1_000;
 const usedKeys = new UsedKeys();
@@ -210,6 +213,7 @@ async function open(): Promise<Server> {
     httpsOnly: baseUrl.startsWith('https:'),
     slowClientMs,
     held,
+    bodies,
     connections,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange, head) => site(exchange, head),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
 import { AnswerWriter, readRequests } from '../../src/shard/frames.ts';
@@ -16,7 +16,7 @@ import { unlimited } from './unlimited.ts';
 const mib = 1024 * 1024;
 /** More than the buffers of a connection take. */
 const large = Buffer.alloc(24 * mib, 'x');
-const held = new HeldAnswers(160 * mib);
+const held = new HeldBytes(160 * mib);
 /** `GET /v1/events …`, as the shard hears of it. */
 const heard: string[] = [];
 let server: Server;
@@ -58,6 +58,7 @@ before(async () => {
     slowClientMs: 30_000,
     httpsOnly: false,
     held,
+    bodies: new HeldBytes(1 << 30),
     connections: unlimited,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: (exchange) => exchange.cut(),

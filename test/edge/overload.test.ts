@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { systemScheduler } from '../../src/core/scheduler.ts';
 import type { CheckoutPages } from '../../src/edge/checkout/pages.ts';
-import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { listen } from '../../src/edge/http/server.ts';
 import { createSite } from '../../src/edge/site.ts';
 import { type Port, ShardClient } from '../../src/shard/client.ts';
@@ -61,7 +61,8 @@ async function start(context: TestContext, requestTimeoutMs = 30_000) {
     requestTimeoutMs,
     slowClientMs: 30_000,
     httpsOnly: false,
-    held: new HeldAnswers(1 << 30),
+    held: new HeldBytes(1 << 30),
+    bodies: new HeldBytes(1 << 30),
     connections: unlimited,
     onApi: (exchange, head) => api.handle(exchange, head),
     onSite: site,

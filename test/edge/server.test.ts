@@ -8,14 +8,14 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { headerLines } from '../../src/edge/http/exchange.ts';
-import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
 import { unlimited } from './unlimited.ts';
 
 const bugs: string[] = [];
 const failures: [entry: string, requestId: string | null][] = [];
-const held = new HeldAnswers(1024 * 1024 * 1024);
+const held = new HeldBytes(1024 * 1024 * 1024);
 let server: Server;
 
 const start = () =>
@@ -29,6 +29,7 @@ const start = () =>
     httpsOnly: false,
     slowClientMs: 500,
     held,
+    bodies: new HeldBytes(1 << 30),
     connections: unlimited,
     onFailed(error, entry, requestId) {
       bugs.push((error as Error).message);

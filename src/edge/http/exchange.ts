@@ -8,8 +8,8 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { OnVisitFailed, VisitEntry } from '../../core/visit-failure.ts';
 import { remoteAddressOf } from './client-address.ts';
-import type { HeldAnswers } from './held-answers.ts';
-import { answerStart, lastAnswer, partBytes, putParts, type WholeWriter } from './write-answer.ts';
+import type { HeldBytes } from './held-bytes.ts';
+import * as wire from './write-answer.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -32,8 +32,10 @@ export interface Exchanges {
   lastAnswers: boolean;
   closing: boolean;
   /** Counts what clients have not taken yet. */
-  readonly held: HeldAnswers;
-  readonly whole: WholeWriter;
+  readonly held: HeldBytes;
+  /** Counts what is there of bodies that are not whole yet. */
+  readonly bodies: HeldBytes;
+  readonly whole: wire.WholeWriter;
   /** The parser has called a handler, and goes on with what it has read when that returns. */
   parsing: boolean;
   /** Called with the exceptions of handlers, which would otherwise end the process. */
@@ -51,20 +53,6 @@ export interface ExchangeHandler {
 /** Answers that the service failed. */
 export interface TroubleTeller {
   onTrouble(): void;
-}
-
-/** More units of UTF-16 may take more than a part as UTF-8. */
-const partUnits = Math.floor(partBytes / 3);
-/** Is sent for no body, of which uWebSockets.js would not tell that its head still waits. */
-const lineForNoBody = '\n';
-
-function bytesOf(body: string | Uint8Array): Uint8Array {
-  return typeof body === 'string' ? Buffer.from(body) : body;
-}
-
-/** The bytes may be a view of a buffer that is used again after the call. */
-function keep(body: string | Uint8Array): string | Uint8Array {
-  return typeof body === 'string' ? body : Buffer.from(body);
 }
 
 export class Exchange {
@@ -90,6 +78,7 @@ export class Exchange {
   /** The organization whose share the held bytes of the answer count in; all strangers have one. */
   holder = '';
   #heldBytes = 0;
+  #bodyBytes = 0;
   /** Since when the client has not taken enough (monotonic); null when nothing waits for it. */
   #stuckAt: number | null = null;
 
@@ -124,7 +113,17 @@ export class Exchange {
 
   /** Whether an answer of that many bytes may be held if the client is slow. */
   hasRoomFor(bytes: number): boolean {
-    return bytes <= partBytes || this.#exchanges.held.hasRoom(this.holder, bytes);
+    return bytes <= wire.partBytes || this.#exchanges.held.hasRoom(this.holder, bytes);
+  }
+
+  /** So much of its body waits for the rest. False: there is no room for it. */
+  holdBody(bytes: number): boolean {
+    const { bodies } = this.#exchanges;
+    const more = bytes - this.#bodyBytes;
+    if (more > 0 && !bodies.hasRoom(this.holder, more)) return false;
+    if (more !== 0) bodies.add(this.holder, more);
+    this.#bodyBytes = bytes;
+    return true;
   }
 
   #hold(bytes: number): void {
@@ -163,6 +162,7 @@ export class Exchange {
     this.#response = null;
     this.#exchanges.open.delete(this);
     if (this.#heldBytes > 0) this.#hold(0);
+    if (this.#bodyBytes > 0) this.holdBody(0);
     this.#resume?.();
   }
 
@@ -232,15 +232,15 @@ export class Exchange {
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     } else if (this.isLast) {
-      this.#hangUp(lastAnswer(head, body));
+      this.#hangUp(wire.lastAnswer(head, body));
     } else if (this.#exchanges.lastAnswers) {
-      const kept = keep(body);
+      const kept = wire.keep(body);
       this.#afterParsing((last) => {
         last.cork(() => last.writeStatus(head).end(kept, true));
         this.#end();
       });
     } else if (this.#exchanges.parsing) {
-      const kept = keep(body);
+      const kept = wire.keep(body);
       this.#afterParsing((later) => this.#write(later, head, kept));
     } else {
       this.#write(response, head, body);
@@ -249,20 +249,20 @@ export class Exchange {
 
   #write(response: HttpResponse, head: string, body: string | Uint8Array): void {
     if (body.length === 0) {
-      this.#write(response, head, lineForNoBody);
-    } else if (body.length > (typeof body === 'string' ? partUnits : partBytes)) {
-      this.#answerInParts(response, head, bytesOf(body));
+      this.#write(response, head, wire.lineForNoBody);
+    } else if (wire.isLarge(body)) {
+      this.#answerInParts(response, head, wire.bytesOf(body));
     } else if (this.#exchanges.whole.write(response, head, body)) {
       this.#end();
     } else {
-      this.#writeRest(response, bytesOf(body));
+      this.#writeRest(response, wire.bytesOf(body));
     }
   }
 
   #answerInParts(response: HttpResponse, head: string, body: Uint8Array): void {
     let isDone = false;
     response.cork(() => {
-      isDone = putParts(response.writeStatus(head), body, 0, body.length);
+      isDone = wire.putParts(response.writeStatus(head), body, 0, body.length);
     });
     if (isDone) this.#end();
     else this.#writeRest(response, body);
@@ -284,7 +284,7 @@ export class Exchange {
     const rest = Buffer.from(body.subarray(start));
     let enough = start + takenBytesMin;
     this.#waitFor(response, rest.length, () => {
-      if (putParts(response, rest, start, body.length)) {
+      if (wire.putParts(response, rest, start, body.length)) {
         this.#end();
         return;
       }
@@ -317,7 +317,7 @@ export class Exchange {
   #hangUp(answer: string | Uint8Array): void {
     this.#afterParsing((response) => {
       response.cork(() => response.writeStatus(answer));
-      if (answer.length > partBytes && this.#exchanges.held.hasRoom(this.holder, answer.length)) {
+      if (answer.length > wire.partBytes && this.#exchanges.held.hasRoom(this.holder, answer.length)) {
         this.#response = response;
         this.#streaming = true;
         this.#hold(answer.length);
@@ -330,7 +330,7 @@ export class Exchange {
 
   /** The head as one text: a native call for each line would cost more than the text. */
   #head(status: number, headers: string): string {
-    return `${answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
+    return `${wire.answerStart(status)}${this.requestId}${this.#exchanges.commonHeaders}${headers}`;
   }
 
   /** Begins an answer whose body is written piece by piece. A HEAD gets no more than this. */
@@ -349,12 +349,12 @@ export class Exchange {
   /** Writes a piece of a streamed answer and resolves when the connection takes more. */
   async write(piece: string): Promise<void> {
     const bytes = Buffer.from(piece);
-    for (let at = 0; at < bytes.length; at += partBytes) {
+    for (let at = 0; at < bytes.length; at += wire.partBytes) {
       const response = this.#response;
       if (response === null) return;
       let taken = false;
       response.cork(() => {
-        taken = response.write(bytes.subarray(at, at + partBytes));
+        taken = response.write(bytes.subarray(at, at + wire.partBytes));
       });
       if (!taken) await this.#writable(response, bytes.length - at);
     }

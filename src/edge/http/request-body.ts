@@ -1,12 +1,13 @@
 // Collects a request's body in one buffer that grows. Its length is bounded, and so is the number
-// of its pieces, because each piece costs a call, however small it is. A buffer that became too
-// small is wiped, because it may have part of a card number.
+// of its pieces, because each piece costs a call, however small it is. What waits for the rest of a
+// body counts in a share (held-bytes.ts). A buffer that became too small is wiped, because it may
+// have part of a card number.
 //
 // uWebSockets.js misreads a chunk's extension as digits of its length. The end of the body then
 // arrives as data, and the parser waits for more. This is detected here. No valid body looks like
 // that, because a JSON text can't contain a line break.
 
-import { type Refusal, refuse } from '../../contract/errors/table.ts';
+import { type Refusal, refuse, unavailable } from '../../contract/errors/table.ts';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../../contract/limits.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -38,9 +39,12 @@ export function readBody(
   const body = new RequestBody(bytesMax, exchange.isChunked);
   let isRead = false;
   exchange.onPiece((piece, isLast) => {
-    const result = isRead ? null : body.add(piece, isLast);
+    if (isRead) return;
+    const added = body.add(piece, isLast);
+    const result = added ?? (exchange.holdBody(body.heldBytes) ? null : unavailable);
     if (result === null) return;
     isRead = true;
+    exchange.holdBody(0);
     // If the parser finds a fault behind the last chunk, the request ends before it has run.
     if (exchange.isChunked) setImmediate(() => exchange.isOpen && exchange.guard(() => onRead(result)));
     else onRead(result);
@@ -80,6 +84,11 @@ export class RequestBody {
   constructor(bytesMax: number, isChunked: boolean) {
     this.#bytesMax = bytesMax;
     this.#isChunked = isChunked;
+  }
+
+  /** How large its buffer is. */
+  get heldBytes(): number {
+    return this.#buffer.length;
   }
 
   /** Copies the next piece. Returns the body after the last one, null before, or a refusal. */

@@ -9,7 +9,7 @@ import { lazily } from '../../core/lazily.ts';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
-import type { HeldAnswers } from './held-answers.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { HeadReader, type RequestHead } from './request-head.ts';
 import { WholeWriter } from './write-answer.ts';
 
@@ -32,7 +32,8 @@ export interface ServerOptions {
   readonly httpsOnly: boolean;
   /** The time in which a client must take some of a large answer, or its connection is cut. */
   readonly slowClientMs: number;
-  readonly held: HeldAnswers;
+  readonly held: HeldBytes;
+  readonly bodies: HeldBytes;
   readonly onApi: (exchange: Exchange, head: RequestHead) => void;
   /** Takes the requests outside of `/v1`. */
   readonly onSite: (exchange: Exchange, head: RequestHead) => void;
@@ -75,6 +76,7 @@ export function listen(options: ServerOptions): Promise<Server> {
   const exchanges: Exchanges = {
     open: new Set(),
     slow: new Set(),
+    bodies: options.bodies,
     commonHeaders: options.httpsOnly ? strictTransport : '',
     lastAnswers: false,
     closing: false,

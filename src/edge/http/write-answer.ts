@@ -35,8 +35,26 @@ export function answerStart(status: number): string {
  * answers are written at once.
  */
 export const partBytes = 16 * 1024;
+/** More units of UTF-16 may take more than a part as UTF-8. */
+const partUnits = Math.floor(partBytes / 3);
 /** For `tryEnd`: it is given the whole body, whatever its size. */
 const whole = 0;
+/** Is sent for no body, of which uWebSockets.js would not tell that its head still waits. */
+export const lineForNoBody = '\n';
+
+/** Whether a body may be larger than a part. */
+export function isLarge(body: string | Uint8Array): boolean {
+  return body.length > (typeof body === 'string' ? partUnits : partBytes);
+}
+
+export function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+/** The body for later: its bytes may be a view of a buffer that is used again after the call. */
+export function keep(body: string | Uint8Array): string | Uint8Array {
+  return typeof body === 'string' ? body : Buffer.from(body);
+}
 
 /** Writes answers that are no larger than a part, each in one system call. */
 export class WholeWriter {

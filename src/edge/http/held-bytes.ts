@@ -1,12 +1,12 @@
-// Counts the bytes of answers that clients have not taken yet. The edge holds an answer that does
-// not fit the buffers of its connection until its client has taken it. The bytes of all answers
-// together are bounded. Each holder (an organization, or all strangers) may have a part of them, so
-// that its slow clients slow down nobody else.
+// Counts what the edge holds for slow clients: of answers what they have not taken yet, and of
+// bodies what has come before the rest. The bytes of all clients together are bounded. Each holder
+// (an organization, or all strangers) may have a part of them, so that its slow clients slow down
+// nobody else.
 
 /** The part of the bytes that one holder may have. */
 const holderShare = 1 / 8;
 
-export class HeldAnswers {
+export class HeldBytes {
   readonly #bytesMax: number;
   readonly #byHolder = new Map<string, number>();
   #bytes = 0;
@@ -19,7 +19,7 @@ export class HeldAnswers {
     return this.#bytes;
   }
 
-  /** Whether an answer of this size may be held. A holder's only answer may have any size. */
+  /** Whether so many more bytes may be held. The first ones of a holder may be of any number. */
   hasRoom(holder: string, bytes: number): boolean {
     const held = this.#byHolder.get(holder);
     if (held === undefined) return this.#bytes < this.#bytesMax;

@@ -1,5 +1,5 @@
-// Slow clients: they get their answers whole, those that take nothing are cut off, the bytes that are held for them are
-// bounded, and the slow clients of one organization, or of none, slow down nobody else.
+// Slow clients: they get their answers whole, those that take nothing are cut off, the bytes that are held for them, of answers
+// and of bodies, are bounded, and the slow clients of one organization, or of none, slow down nobody else.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,7 +13,9 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { HeldAnswers } from '../../src/edge/http/held-answers.ts';
+import type { Refusal } from '../../src/contract/errors/table.ts';
+import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
+import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
 import { selfSigned } from '../webhooks/certificates.ts';
 import { unlimited } from './unlimited.ts';
@@ -21,7 +23,9 @@ import { unlimited } from './unlimited.ts';
 const mib = 1024 * 1024;
 /** More than the time between two looks of the server for what takes too long. */
 const sweepMs = 600;
-const held = new HeldAnswers(64 * mib);
+const held = new HeldBytes(64 * mib);
+const share = 4_096;
+const bodies = new HeldBytes(8 * share);
 /** More than the kernel's buffers on both sides take, which grow to some 36 MiB. */
 const large = Buffer.alloc(48 * mib, 'abcdefghi\n');
 const pieceBytes = mib;
@@ -31,7 +35,7 @@ const page = Buffer.alloc(16_000, 'x');
 const headOnly = `\r\nX-Test: ${page}`;
 /** More than any answer to a POST, and than the kernel takes at once. */
 const posted = large.subarray(0, 8 * mib);
-const bodies: Readonly<Record<string, Buffer>> = { '/large': large, '/page': page, '/posted': posted };
+const answers: Readonly<Record<string, Buffer>> = { '/large': large, '/page': page, '/posted': posted };
 const folder = mkdtempSync(join(tmpdir(), 'held-'));
 after(() => rmSync(folder, { recursive: true }));
 const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
@@ -62,15 +66,24 @@ for (const isTls of [false, true]) {
         },
         httpsOnly: false,
         held,
+        bodies,
         connections: unlimited,
         onFailed: (error) => assert.fail(error as Error),
         onSite: (exchange, { path }) => {
           answered++;
           if (path === '/head-only') exchange.answer(303, headOnly, '');
-          else exchange.answer(200, '', bodies[path] ?? 'ok');
+          else exchange.answer(200, '', answers[path] ?? 'ok');
         },
         onApi: (exchange, { path }) => {
           exchange.holder = 'org_1';
+          if (path.startsWith('/v1/body/')) {
+            exchange.holder = path;
+            const answer = (body: Buffer | Refusal) =>
+              'code' in body
+                ? exchange.refuse(503, '', 'no room')
+                : exchange.answer(200, '', `${body.length}`);
+            return readBody(exchange, 100_000, answer);
+          }
           if (path === '/v1/whole') exchange.answer(200, '', large);
           else {
             exchange.begin(200, '');
@@ -210,6 +223,42 @@ for (const isTls of [false, true]) {
       await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
     });
 
+    test('bodies that are not whole yet have a share of the room for each organization', async () => {
+      const post = (org: string, bytes: number) => {
+        const { port } = server;
+        const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connect(port);
+        socket.on('error', () => {});
+        socket.write(`POST /v1/body/${org} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bytes}\r\n\r\n`);
+        return socket;
+      };
+      const answerOf = async (socket: Socket) => String((await once(socket, 'data'))[0]);
+      const first = post('a', 3_500);
+      first.write('x'.repeat(3_000));
+      await until(() => bodies.bytes === 3_000);
+      const other = post('b', 9_000);
+      other.write('x'.repeat(4_000));
+      await until(() => bodies.bytes === 7_000);
+      const second = post('a', 3_000);
+      second.write('x'.repeat(1_500));
+      assert.match(await answerOf(second), /^HTTP.1.1 503 .*Connection: close.*no room/s);
+      const small = post('a', 100);
+      small.write('x'.repeat(100));
+      assert.match(await answerOf(small), /100$/, 'one that comes whole needs no room');
+      assert.equal(bodies.bytes, 7_000);
+      first.write('x'.repeat(500));
+      assert.match(await answerOf(first), /3500$/);
+      assert.equal(bodies.bytes, 4_000);
+      other.write('x'.repeat(4_000));
+      assert.match(await answerOf(other), /no room/, 'one that grows beyond the share');
+      assert.equal(bodies.bytes, 0);
+      const gone = post('b', 9_000);
+      gone.write('x'.repeat(4_000));
+      await until(() => bodies.bytes === 4_000);
+      gone.destroy();
+      await until(() => bodies.bytes === 0);
+      for (const socket of [first, second, other, small]) socket.destroy();
+    });
+
     test('several requests on a connection: a large answer in between is whole', async () => {
       const { Agent, request } = isTls ? https : http;
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -233,7 +282,7 @@ for (const isTls of [false, true]) {
 }
 
 test('room: all together, and a part of it for each holder, whose first answer is always taken', () => {
-  const answers = new HeldAnswers(800);
+  const answers = new HeldBytes(800);
   assert.ok(answers.hasRoom('a', 5_000));
   answers.add('a', 60);
   assert.deepEqual([answers.hasRoom('a', 40), answers.hasRoom('a', 41)], [true, false]);
