@@ -226,9 +226,10 @@ function declinedBy({ decline_code }: Declined['report']) {
   return { result: 'declined', decline_code } as const;
 }
 
+/** Who took the money, and the card's brand, are the integrator's own words, too. */
 function paidBy(read: Exclude<ReportRead, Declined>): Extract<NetworkOutcome, { result: 'paid' }> {
   const { reference, amount, currency } = read.report;
-  const agent = read.is === 'cash' ? read.report.agent : null;
+  const agent = read.is === 'cash' ? maskText(read.report.agent) : null;
   const card = read.is === 'card' ? cardOf(read.report.card) : null;
   return { result: 'paid', money: { reference, amount, currency, agent, card, isHeld: false } };
 }
@@ -236,7 +237,7 @@ function paidBy(read: Exclude<ReportRead, Declined>): Extract<NetworkOutcome, { 
 function cardOf(card: Static<typeof PaidCard>['card']): CardDetails | null {
   if (card === undefined) return null;
   const { brand, last4, exp_month = null, exp_year = null } = card;
-  return { brand, last4, exp_month, exp_year };
+  return { brand: maskText(brand), last4, exp_month, exp_year };
 }
 
 /** No connector is asked about an organization that is not there. */

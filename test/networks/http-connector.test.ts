@@ -217,6 +217,21 @@ for (const [what, posted, about, says] of [
     { result: 'paid', money: { ...money, reference: 'b\ufffd', agent: 'Wafacash \ufffd', card: null } },
   ],
   [
+    'cash, with the number of a card that has no place there',
+    { ...cash, agent: 'Wafacash 4242 4242 4242 4242' },
+    { cashNumber: '123456789012' },
+    { result: 'paid', money: { ...money, agent: 'Wafacash [digits]', card: null } },
+  ],
+  [
+    'a card, with its number',
+    { ...paid, card: { ...card, brand: 'visa 4242 4242 4242 4242' } },
+    { charge: 'ch_1' },
+    {
+      result: 'paid',
+      money: { ...money, card: { ...card, brand: 'visa [digits]', exp_month: null, exp_year: null } },
+    },
+  ],
+  [
     'a card that was declined',
     declined,
     { charge: 'ch_1' },
