@@ -35,7 +35,7 @@ for (const [title, said] of [
     // While they are there, a connection is closed at once.
     const isAnswered = () =>
       fetch(url).then(
-        ({ ok }) => ok,
+        async (answer) => (await answer.text()) === text,
         () => false,
       );
     while (!(await isAnswered()));
