@@ -110,10 +110,10 @@ export class SequenceNotes {
     }
   }
 
-  /** Everything up to this end is durable, and further ones that were noted before. */
+  /** Everything up to this end is durable. */
   note(shard: number, end: NotedEnd): void {
     assert(shard >= 0 && shard < this.#ends.length, `shard ${shard} is one of the folder`);
-    // A shard that was started again tells what its checkpoint has.
+    // A shard that was started again tells how far its checkpoint is, and more may be noted.
     if (end.sequence <= (this.#ends[shard]?.sequence ?? 0)) return;
     this.#ends[shard] = end;
     this.#isChanged = true;

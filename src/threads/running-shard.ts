@@ -81,7 +81,7 @@ export class RunningShard {
   /** The directory's newest revision that the shard knows. */
   #revision: number;
   #isStopping = false;
-  /** The end of the log that was told. */
+  /** How far the log is durable, as was told. */
   #toldSequence = 0;
   /** The next tick may be a while ahead, because nothing was due and no message came. */
   #isIdle = false;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexedFields, indexRowsOf } from '../../src/domain/indexes.ts';
 import { decodeIndexed, encodeRecord, readRecord } from '../../src/journal/records/record-bytes.ts';
-import { recordFields } from '../../src/journal/records/record-layout.ts';
+import { recordFields, recordOf, valuesOf } from '../../src/journal/records/record-layout.ts';
 import { goldenRecords, goldenRecordsOf } from './golden-records.ts';
 
 const folder = join(import.meta.dirname, 'golden');
@@ -55,6 +55,23 @@ test('of each kind of record all fields are told', () => {
   for (const [kind, record] of Object.entries(goldenRecords)) {
     const names = Object.keys(record).filter((name) => name !== 'kind');
     assert.deepEqual(recordFields.get(kind)?.toSorted(), names.toSorted(), kind);
+  }
+});
+
+test('what a review of version 1 received is in dirhams, unless only its currency can have been another one', () => {
+  const readAs = (reason: 'amount_mismatch' | 'late_payment', received: number) => {
+    const { kind, id, org, livemode, ...review } = goldenRecords.review;
+    const values = valuesOf({ kind, id, org, livemode, ...review, reason, amount_received: received });
+    return recordOf({ kind, id, org, livemode }, 1, values.slice(0, -1));
+  };
+  const { amount_expected: expected } = goldenRecords.review;
+  for (const [reason, received, currency] of [
+    ['amount_mismatch', expected, 'xxx'],
+    ['amount_mismatch', expected - 1, 'mad'],
+    ['late_payment', expected, 'mad'],
+  ] as const) {
+    const read = { ...goldenRecords.review, reason, amount_received: received, currency_received: currency };
+    assert.deepEqual(readAs(reason, received), read);
   }
 });
 

@@ -253,7 +253,8 @@ export const Review = Type.Object(
     amount_expected: centimes('How much was asked for'),
     amount_received: centimes('How much arrived'),
     currency_received: Type.String({
-      description: 'The currency of what arrived: `mad`, or another one as the network calls it.',
+      description:
+        'The currency of what arrived: `mad`, another one as the network calls it, or `xxx` when it is not known.',
     }),
     closed_reason: nullable(
       Type.Enum(['approved', 'refunded']),
