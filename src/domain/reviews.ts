@@ -1,5 +1,5 @@
-// Reviews are opened for money of another amount, or that came too late. Nothing is credited; an
-// operator closes it.
+// Reviews are opened for money of another amount or currency, or that came too late. Nothing is
+// credited; a member or an operator closes it.
 
 import { refuse } from '../contract/errors/table.ts';
 import { answered, type Outcome, refused } from './decision.ts';

@@ -248,7 +248,7 @@ export const Review = Type.Object(
     open: flag('`true` until the review is closed.'),
     reason: choice(
       ['amount_mismatch', 'late_payment'],
-      'What does not add up: another amount, or money that came after the end of the attempt or was reported for another one before.',
+      'What does not add up: another amount or currency, or money that came after the end of the attempt or was reported for another one before.',
     ),
     amount_expected: centimes('How much was asked for'),
     amount_received: centimes('How much arrived'),
