@@ -502,10 +502,15 @@ describe('slow senders', { concurrency: true }, () => {
     const started = performance.now();
     for (let i = 0; i < 50; i++) await assertAlive();
     assert.ok(performance.now() - started < 5_000);
+    let refused = 0;
     for (const connection of stuck) {
-      assertTooSlow((await connection.answers())[0]);
+      const [answer] = await connection.answers();
+      // What has come of so many is more than the share of an organization.
+      if (answer?.status === 503) refused++;
+      else assertTooSlow(answer);
       connection.end();
     }
+    assert.ok(refused > 0 && refused < stuck.length, `${refused} were refused`);
   });
 });
 
