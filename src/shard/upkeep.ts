@@ -20,7 +20,7 @@ const intervalMs = 50;
 const pruneIntervalMs = 1_000;
 const duePerBatchMax = pieceSize(64);
 /** Deliveries and attempts. */
-const prunedPerBatchMax = pieceSize(500);
+const prunedPerBatchMax = 500;
 /** Deleted endpoints, of each of which a command ends some deliveries. */
 const drainedPerBatchMax = 4;
 
