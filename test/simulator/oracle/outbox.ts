@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { slotOf } from '../../../src/core/slot.ts';
 import { eventJson } from '../../../src/domain/events.ts';
-import type { Change, RecordOf } from '../../../src/domain/record.ts';
+import type { Change } from '../../../src/domain/record.ts';
 import type { CommitBatch, Peer } from '../../../src/shard/commit-batch.ts';
 import { perBatchMax, perEndpointMax, windowSize } from '../../../src/shard/outbox.ts';
 import type {
@@ -38,8 +38,6 @@ export class Outbox {
   readonly health = new Health();
   /** Endpoints that have changed since their threads were told. */
   readonly #changed = new Set<string>();
-  /** The attempt that has each serial number, by scope and number. */
-  readonly #attempts = new Map<string, string>();
   /** When a thread was told of an endpoint. */
   readonly #toldMs = new Map<string, number>();
 
@@ -48,7 +46,6 @@ export class Outbox {
     this.#table = table;
     this.#threads = Array.from({ length: threads }, () => null);
     this.waiting = new Waiting(table.all('delivery'));
-    for (const attempt of table.all('attempt')) this.#judgeSerial(attempt);
   }
 
   #check(fault: string | null): void {
@@ -58,20 +55,11 @@ export class Outbox {
 
   changed(change: Change): void {
     this.waiting.changed(change);
-    if (change.kind === 'attempt') this.#judgeSerial(change);
     if (change.kind !== 'webhook_endpoint') return;
     this.#changed.add(change.id);
     const thread = this.#threads[this.#threadOf(change.id)];
     if (change.status !== 'enabled') thread?.leased.delete(change.id);
     if (change.status === 'deleted') this.health.forget(change.id);
-  }
-
-  /** The oldest attempts are found by their numbers. */
-  #judgeSerial({ id, org, livemode, serial }: RecordOf<'attempt'>): void {
-    const name = `${org} ${livemode} ${serial}`;
-    const other = this.#attempts.get(name) ?? id;
-    this.#attempts.set(name, id);
-    this.#check(other === id ? null : `${other} and ${id} are both number ${serial}`);
   }
 
   #threadOf(endpoint: string): number {
