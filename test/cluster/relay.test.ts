@@ -222,13 +222,19 @@ test('when it closes, what gets no answer is given up', async (context) => {
   assert.equal(await answer, '');
 });
 
-test('while it rests others take the connections, and those that it passes on already go on', async (context) => {
+/** A relay to a server that says what it hears, with a client that was answered. */
+async function passingOn(context: TestContext) {
   const { relay, port } = await relayOn(context);
   const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
   relay.passTo(await listening(context, echo));
-  const before = connect(port, '127.0.0.1');
-  before.write('one');
-  assert.equal(String((await once(before, 'data'))[0]), 'one');
+  const client = connect(port, '127.0.0.1');
+  client.write('one');
+  assert.equal(String((await once(client, 'data'))[0]), 'one');
+  return { relay, port, client };
+}
+
+test('while it rests others take the connections, and those that it passes on already go on', async (context) => {
+  const { relay, port, client: before } = await passingOn(context);
   relay.rest();
   await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
   before.write('two');
@@ -243,12 +249,7 @@ test('while it rests others take the connections, and those that it passes on al
 });
 
 test('it refuses new connections for good, and those that it passes on already go on', async (context) => {
-  const { relay, port } = await relayOn(context);
-  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
-  relay.passTo(await listening(context, echo));
-  const before = connect(port, '127.0.0.1');
-  before.write('one');
-  assert.equal(String((await once(before, 'data'))[0]), 'one');
+  const { relay, port, client: before } = await passingOn(context);
   relay.refuseNew();
   await relay.listen();
   await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });

@@ -100,13 +100,15 @@ for (const isTls of [false, true]) {
     });
     after(() => server.stop(0));
 
-    function get(path: string): Socket {
+    function send(text: string): Socket {
       const { port } = server;
       const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connect(port);
       socket.on('error', () => {});
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+      socket.write(text);
       return socket;
     }
+
+    const get = (path: string) => send(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
 
     async function until(isTrue: () => boolean): Promise<void> {
       const deadline = performance.now() + 30_000;
@@ -224,13 +226,8 @@ for (const isTls of [false, true]) {
     });
 
     test('bodies that are not whole yet have a share of the room for each organization', async () => {
-      const post = (org: string, bytes: number) => {
-        const { port } = server;
-        const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connect(port);
-        socket.on('error', () => {});
-        socket.write(`POST /v1/body/${org} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bytes}\r\n\r\n`);
-        return socket;
-      };
+      const post = (org: string, bytes: number) =>
+        send(`POST /v1/body/${org} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bytes}\r\n\r\n`);
       const answerOf = async (socket: Socket) => String((await once(socket, 'data'))[0]);
       const first = post('a', 3_500);
       first.write('x'.repeat(3_000));
