@@ -69,6 +69,7 @@ export async function readStoppedJournal<T>(
   const reader = new CheckpointReader(folder);
   const segments = new Segments(join(dir, 'log'), mapSizes.log, identity, 'read-stopped');
   try {
+    checkSegments(segments, checkpoint.sequence);
     return await use({
       checkpoint,
       reader,
