@@ -8,7 +8,7 @@ import { defined } from '../core/assert.ts';
 import { chargeOpened, declined, failCharge, succeedCharge } from './charges.ts';
 import type { Outcome } from './decision.ts';
 import type { Draft } from './draft.ts';
-import { type ReportedMoney, receiveDecline, receiveMoney } from './received-money.ts';
+import { type ReportedMoney, receiveDecline, receiveMoney, reviewPartTaken } from './received-money.ts';
 import type { NetworkCallRecord, PaymentIntentRecord } from './record.ts';
 import { failRefund, succeedRefund } from './refunds.ts';
 import { openReview } from './reviews.ts';
@@ -124,9 +124,8 @@ function applyAwaited(draft: Draft, { charge }: NetworkCallRecord, outcome: Netw
 /** Money that was credited and that the network does not hand out: a person has to look at it. */
 function applyCapture(draft: Draft, call: NetworkCallRecord, outcome: NetworkOutcome): Outcome {
   if (outcome.result === 'done') return nothing;
-  const charge = draft.require('charge', call.charge);
-  const amount = outcome.result === 'failed' ? (outcome.taken ?? 0) : 0;
-  openReview(draft, charge, 'amount_mismatch', { ...charge, amount });
+  const taken = outcome.result === 'failed' ? (outcome.taken ?? 0) : 0;
+  reviewPartTaken(draft, draft.require('charge', call.charge), taken);
   return nothing;
 }
 

@@ -8,6 +8,7 @@ import { refuse } from '../contract/errors/table.ts';
 import { receiptsPerChargeMax } from '../contract/limits.ts';
 import type { ParamsOf } from '../contract/routes/table.ts';
 import type { DeclineCode } from '../contract/vocabulary.ts';
+import { defined } from '../core/assert.ts';
 import { holderOf } from './cash-codes.ts';
 import { declined, dropAuthorization, failCharge, failOverdue, succeedCharge } from './charges.ts';
 import { answered, type Outcome, refused } from './decision.ts';
@@ -137,7 +138,7 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
   // The network may still report the money of a pending charge, which then pays it.
   if (charge.status === 'pending')
     return refused(refuse('charge_unexpected_state', { values: { status: charge.status } }));
-  const isKnown = charge.receipts.some((each) => each.reference === reference && each.amount === amount);
+  const isKnown = isReceived(charge, money);
   const answer = (answered: StatementMoneyReview) => ({ body: JSON.stringify(answered) });
   if (isKnown || charge.receipts.length >= receiptsPerChargeMax)
     return answer({ review: null, known: isKnown });
@@ -150,6 +151,26 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
     receipts: [...charge.receipts, { reference, amount, credited: false }],
   });
   return answer({ review: review.id, known: false });
+}
+
+/**
+ * Opens a review of money that was credited, and of which the network has taken only a part, or
+ * nothing. Its statement names the part as the network has named the whole, and may have been read
+ * before.
+ */
+export function reviewPartTaken(draft: Draft, charge: ChargeRecord, amount: number): void {
+  const credited = charge.receipts.find((receipt) => receipt.credited);
+  const { reference } = defined(credited, 'what the network was to take was credited');
+  if (isReceived(charge, { reference, amount })) return;
+  openReview(draft, charge, 'amount_mismatch', { ...charge, amount });
+  draft.put<ChargeRecord>({
+    ...charge,
+    receipts: [...charge.receipts, { reference, amount, credited: false }],
+  });
+}
+
+function isReceived({ receipts }: ChargeRecord, { reference, amount }: StatementMoney): boolean {
+  return receipts.some((each) => each.reference === reference && each.amount === amount);
 }
 
 /**

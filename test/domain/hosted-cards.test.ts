@@ -204,7 +204,7 @@ test('money that was credited and can not be captured opens a review', () => {
   const [capture] = receive(scene).decision.networkCalls;
   scene.stage
     .settle(capture!, { result: 'failed', reason: 'voided' })
-    .expect({ events: ['review.opened'], changes: ['network_call removed', 'review'] });
+    .expect({ events: ['review.opened'], changes: ['network_call removed', 'review', 'charge succeeded'] });
   const [opened] = scene.stage.read('list_reviews').data;
   assert.deepEqual([opened.reason, opened.amount_received], ['amount_mismatch', 0]);
 });
@@ -217,6 +217,22 @@ test('money that was credited and captured in part opens a review with that part
     .expect({ events: ['review.opened'] });
   const [opened] = scene.stage.read('list_reviews').data;
   assert.deepEqual([opened.amount_expected, opened.amount_received], [amount, 7]);
+  // The network's statement has the part under the same name, and its report may come again.
+  const part = { reference: right.reference, amount: 7 };
+  scene.stage
+    .when('review_statement_money', part, scene.charge)
+    .expect({ answer: { review: null, known: true }, changes: [], events: [] });
+  receive(scene, part).expect({ answer: { received: 'review', again: true }, changes: [] });
+  receive(scene).expect({ answer: { received: 'repeated' }, changes: [] });
+});
+
+test('a part that was found in the statement before is not reviewed again', () => {
+  const scene = hosted();
+  const [capture] = receive(scene).decision.networkCalls;
+  scene.stage.given('review_statement_money', { reference: right.reference, amount: 7 }, scene.charge);
+  scene.stage
+    .settle(capture!, { result: 'failed', reason: 'another_amount', taken: 7 })
+    .expect({ changes: ['network_call removed'], events: [] });
 });
 
 test('money that was captured needs nothing more', () => {

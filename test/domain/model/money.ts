@@ -47,8 +47,7 @@ export function outcomeOf(turn: Turn, params: { call: string; outcome: NetworkOu
       if (outcome.result !== 'declined') return nothing;
       return receiveDecline(turn, { ...outcome, mayTryAgain: false }, call.charge as string);
     case 'capture_charge':
-      if (result !== 'done')
-        openReview(turn, turn.the('charge', call.charge), 'amount_mismatch', { amount: 0, currency: 'mad' });
+      if (result !== 'done') partTaken(turn, turn.the('charge', call.charge));
       return nothing;
     case 'refund_charge': {
       const reason = outcome.result === 'failed' ? outcome.reason : 'declined';
@@ -152,6 +151,14 @@ export function payCash(turn: Turn, params: { number: string; amount: number }):
   const { currency } = charge;
   take(turn, charge.id, { amount: params.amount, currency, agent: 'test agent', card: null }, false);
   return { answer: showCharge(turn.the('charge', charge.id)) };
+}
+
+/** Nothing of what was credited was taken. The network's statement has no more of it. */
+function partTaken(turn: Turn, charge: Charge): void {
+  const { reference } = charge.receipts.find(({ credited }) => credited)!;
+  const part = { reference, amount: 0, credited: false };
+  openReview(turn, charge, 'amount_mismatch', { amount: 0, currency: 'mad' });
+  turn.change('charge', charge.id, { receipts: [...charge.receipts, part] });
 }
 
 /** A network's statement has money that no payment has. */
