@@ -20,7 +20,7 @@ import {
 } from '../network.ts';
 import type { SendPost } from '../post.ts';
 import { readAttempt } from './callback.ts';
-import { dirham } from './dirhams.ts';
+import { currencyNamed } from './dirhams.ts';
 import { formFields } from './form.ts';
 import {
   type ApiUser,
@@ -263,7 +263,7 @@ function readCallback({ body }: Callback, { clientId, storeKey, api }: CmiConnec
   const money = {
     reference: transaction,
     amount: centimes,
-    currency: currency === dirham ? 'mad' : currency,
+    currency: currencyNamed(currency),
     agent: null,
     card,
     isHeld: api !== null,

@@ -5,6 +5,23 @@
 /** The number of the dirham in ISO 4217. */
 export const dirham = '504';
 
+/** The currencies of cards and visitors in Morocco by their numbers in ISO 4217. */
+const currencies: ReadonlyMap<string, string> = new Map([
+  [dirham, 'mad'],
+  ['978', 'eur'],
+  ['840', 'usd'],
+  ['826', 'gbp'],
+  ['756', 'chf'],
+  ['124', 'cad'],
+  ['784', 'aed'],
+  ['682', 'sar'],
+]);
+
+/** The code of a currency in letters; of another one it stays the number. */
+export function currencyNamed(number: string): string {
+  return currencies.get(number) ?? number;
+}
+
 /** Dirhams with two decimals. `centimes` is a whole number, 0 or more. */
 export function dirhamsOf(centimes: number): string {
   const digits = String(centimes).padStart(3, '0');

@@ -340,8 +340,12 @@ test('a genuine callback is a report', () => {
     network.readCallback!(posted({ ...accepted, ...changes })) as Report;
   const paid = read({});
   assert.deepEqual([paid.about, paid.says], [{ charge: 'ch_1' }, { result: 'paid', money }]);
-  const dollars = read({ currency: '840' }).says;
-  assert(dollars.result === 'paid' && dollars.money.currency === '840');
+  for (const [currency, name] of [
+    ['840', 'usd'],
+    ['978', 'eur'],
+    ['392', '392'],
+  ] as const)
+    assert.deepEqual(read({ currency }).says, { result: 'paid', money: { ...money, currency: name } });
   const taken = connected([], null).network.readCallback!(posted(accepted)) as Report;
   assert.deepEqual(taken.says, { result: 'paid', money: { ...money, isHeld: false } });
   const says = read({ ProcReturnCode: '51', Response: 'Declined' }).says;
