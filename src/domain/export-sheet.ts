@@ -3,7 +3,14 @@
 
 import { csvLine } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes/table.ts';
-import { declineCodes, failureCodes, paymentMethodTypes, refundReasons } from '../contract/vocabulary.ts';
+import {
+  declineCodes,
+  failureCodes,
+  languages,
+  paymentMethodTypes,
+  refundReasons,
+} from '../contract/vocabulary.ts';
+import { lazily } from '../core/lazily.ts';
 import { moroccoTimeText } from '../core/morocco-day.ts';
 import { required } from './find.ts';
 import { paymentState, paymentStates } from './payment-state.ts';
@@ -156,12 +163,31 @@ function settledText({ status, settled_at_ms: ms }: ChargeRecord | RefundRecord)
 }
 
 /**
- * Programs for tables read `00123` as 123, `2026-11` as a month, and long numbers inexactly. A `'`
- * before such a text keeps it, as it does before a formula.
+ * Programs for tables read `00123` as 123, `2026-11` and `Mars 2026` as a month, and long numbers
+ * inexactly. A `'` before such a text keeps it, as it does before a formula.
  */
 function plainText(text: string | null): string | null {
   if (text === null || /^(?:0|[1-9]\d{0,10})$/.test(text)) return text;
-  return /^[\d\s.,:/%e+-]+$/i.test(text) && /\d/.test(text) ? `'${text}` : text;
+  const words = unaccented(text).match(/\p{L}+/gu) ?? [];
+  const mayBeRead = /\d/.test(text) && /^[\d\s.,:/%+\p{L}\p{M}-]+$/u.test(text);
+  return mayBeRead && words.every(isOfNumberOrDay) ? `'${text}` : text;
+}
+
+/** The exponent of a number, half a day, or a month, which may be cut after its third letter. */
+function isOfNumberOrDay(word: string): boolean {
+  if (/^(?:e|am|pm)$/.test(word)) return true;
+  return word.length >= 3 && monthNames().some((name) => name.startsWith(word));
+}
+
+const monthNames = lazily(() =>
+  [...languages, 'ar-MA'].flatMap((language) => {
+    const month = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
+    return Array.from({ length: 12 }, (_, at) => unaccented(month.format(Date.UTC(2026, at))));
+  }),
+);
+
+function unaccented(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /**

@@ -200,6 +200,16 @@ test('no text of an export for people is taken for another number or a day', () 
     ['1 000', "'1 000"],
     ['12.50', "'12.50"],
     ['-5', "'-5"],
+    ['Mars 2026', "'Mars 2026"],
+    ['déc.-26', "'déc.-26"],
+    ['1 août', "'1 août"],
+    ['March 5', "'March 5"],
+    ['1-Sept-2026 9:30 PM', "'1-Sept-2026 9:30 PM"],
+    ['غشت 2026', "'غشت 2026"],
+    ['Mars', 'Mars'],
+    ['Loyer mars 2026', 'Loyer mars 2026'],
+    ['Mardi 5', 'Mardi 5'],
+    ['Ma 5', 'Ma 5'],
   ] as const) {
     const stage = new Stage();
     createIntent(stage, { description: reference });
