@@ -106,6 +106,15 @@ test('a receiver that speaks no TLS', async () => {
   assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
 });
 
+test('a receiver chooses no numbers of a key exchange, which could take the thread a second', async () => {
+  const identity = authority.issue({ hosts, rsa: true });
+  const receiver = await startReceiver({ identity, tls: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256' });
+  const result = await deliver({ port: receiver.port, extraCa: authority.cert });
+  await receiver.close();
+  assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
+  assert.equal(receiver.requests.length, 0);
+});
+
 test('certificates are verified whatever the environment says', async () => {
   const receiver = await startReceiver({ identity: selfSigned({ hosts }) });
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';

@@ -36,6 +36,8 @@ export interface ReceiverOptions {
   readonly identity?: Identity;
   /** The newest version of TLS that it speaks. */
   readonly tls?: SecureVersion;
+  /** Those that it speaks up to TLS 1.2; all when left out. */
+  readonly ciphers?: string;
   /** The loopback address to listen on. */
   readonly host?: string;
   /** A free one when left out. */
@@ -59,7 +61,8 @@ export interface Receiver {
 }
 
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
-  const { respond = (response) => response.end('ok'), identity, tls, host = '127.0.0.1', port = 0 } = options;
+  const { respond = (response) => response.end('ok'), identity, host = '127.0.0.1', port = 0 } = options;
+  const { tls: maxVersion, ciphers } = options;
   const requests: ReceivedRequest[] = [];
   const open = new Set<Socket>();
   const numbers = new Map<number | undefined, number>();
@@ -91,7 +94,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     receive(request, response).catch(() => response.destroy());
   };
   const server = identity
-    ? createHttpsServer({ ...identity, maxVersion: tls }, listener)
+    ? createHttpsServer({ ...identity, maxVersion, ciphers, dhparam: 'auto' }, listener)
     : createHttpServer(listener);
   // Node's default is five seconds: a slow machine would count as an idle sender.
   server.keepAliveTimeout = 0;
