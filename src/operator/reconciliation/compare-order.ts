@@ -142,8 +142,7 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
     const before = [...(isPaid ? [own] : []), ...others.slice(0, position)];
     const reference = referenceOf(line);
     if (before.some((other) => isSame(line, other))) told.push(differs('duplicate_line', line, charge));
-    else if (charge.receipts.some((each) => each.reference === reference && each.amount === line.amount))
-      inReviews.push(line);
+    else if (isInReview(line, charge)) inReviews.push(line);
     else if (status === 'pending') told.push(differs('pending_here', line, charge));
     else {
       const kind = line === own ? 'amount_differs' : own === undefined ? 'not_paid_here' : 'second_payment';
@@ -156,11 +155,19 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
 /** The line that tells of the money by which the charge succeeded. */
 function ownPayment(lines: readonly StatementLine[], charge: NamedCharge) {
   const credited = creditedReference(charge);
-  const ofAmount = lines.filter((line) => line.amount === charge.amount);
+  const unknown = lines.filter((line) => !isInReview(line, charge));
+  const ofAmount = unknown.filter((line) => line.amount === charge.amount);
   return (
     lines.find(({ reference }) => reference !== null && reference === credited) ??
     nearest(ofAmount, ({ day }) => daysApart(day, charge.settled)) ??
-    lines[0]
+    unknown[0]
+  );
+}
+
+function isInReview(line: StatementLine, { receipts }: NamedCharge): boolean {
+  const reference = referenceOf(line);
+  return receipts.some(
+    (each) => !each.credited && each.reference === reference && each.amount === line.amount,
   );
 }
 

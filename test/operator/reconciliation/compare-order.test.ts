@@ -127,6 +127,33 @@ const rows: readonly (readonly [
     ['reference_differs 1', 'second_payment 2 ! T3 25000'],
     0,
   ],
+  [
+    'a second payment that is in a review, and the first one in the statement of the month before',
+    charge({
+      settled: '2026-10-31',
+      receipts: [credited, { ...credited, reference: 'T2', credited: false }],
+    }),
+    [line({ reference: 'T2' })],
+    [],
+    0,
+    1,
+  ],
+  [
+    'a second payment that is in a review, and the first one missing',
+    charge({ receipts: [{ reference: 'T2', amount, credited: false }] }),
+    [line({ reference: 'T2' })],
+    ['payment_not_in_statement null'],
+    0,
+    1,
+  ],
+  [
+    'the part of a payment that was taken, which is in a review',
+    charge({ receipts: [credited, { reference: 'T1', amount: 5, credited: false }] }),
+    [line({ amount: 5 })],
+    [],
+    0,
+    1,
+  ],
   ['without a reference', charge({ receipts: [credited] }), [line({ reference: null })], [], 1],
   [
     'another amount under a reference that is in a review',
