@@ -58,10 +58,15 @@ const clock = lazily(
     }),
 );
 
-/** Day and time of day in Morocco as people there write them: `23/11/2026 09:05`. */
+/** Day and time of day in Morocco: `2026-11-23 09:05`. */
+export function moroccoTimeAt(ms: number): string {
+  return `${moroccoDayAt(ms)} ${clock().format(ms)}`;
+}
+
+/** The same as people there write it: `23/11/2026 09:05`. */
 export function moroccoTimeText(ms: number): string {
-  const [year, month, day] = moroccoDayAt(ms).split('-');
-  return `${day}/${month}/${year} ${clock().format(ms)}`;
+  const [year, month, day, time] = moroccoTimeAt(ms).split(/[- ]/);
+  return `${day}/${month}/${year} ${time}`;
 }
 
 /** The first moment when clocks in Morocco show `2YYY-MM-DDThh:mm`; null when they never do. */
@@ -69,7 +74,7 @@ export function moroccoMomentAt(local: string): number | null {
   const utcMs = /^2\d{3}-\d\d-\d\dT\d\d:\d\d$/.test(local) ? Date.parse(`${local}Z`) : Number.NaN;
   if (Number.isNaN(utcMs)) return null;
   const moments = [2, 1, 0, -1, -2].map((hours) => utcMs - hours * hourMs);
-  return moments.find((ms) => `${moroccoDayAt(ms)}T${clock().format(ms)}` === local) ?? null;
+  return moments.find((ms) => moroccoTimeAt(ms) === local.replace('T', ' ')) ?? null;
 }
 
 /** The first millisecond of a day in Morocco and of the next; null unless it is `2YYY-MM-DD`. */

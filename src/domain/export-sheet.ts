@@ -1,5 +1,6 @@
 // Exports for people, such as an accountant: amounts in dirhams, times in Morocco, words for what
-// the API has codes for. The headings and words are given, in the language of whoever asked.
+// the API has codes for. Times have the year first, because some programs for tables take the 5 of
+// `05/11/2026` for the month. The headings and words are given, in the language of whoever asked.
 
 import { csvLine } from '../contract/export-format.ts';
 import type { ExportOperation } from '../contract/routes/table.ts';
@@ -11,7 +12,7 @@ import {
   refundReasons,
 } from '../contract/vocabulary.ts';
 import { lazily } from '../core/lazily.ts';
-import { moroccoTimeText } from '../core/morocco-day.ts';
+import { moroccoTimeAt } from '../core/morocco-day.ts';
 import { required } from './find.ts';
 import { paymentState, paymentStates } from './payment-state.ts';
 import type { ChargeRecord, PaymentIntentRecord, RefundRecord } from './record.ts';
@@ -106,7 +107,7 @@ type Cells = Readonly<Partial<Record<SheetColumn, string | null>>>;
 function cellsOf(view: View, record: PaymentIntentRecord | ChargeRecord | RefundRecord, sheet: Sheet): Cells {
   const dirhams = (centimes: number) => dirhamText(centimes, sheet);
   const shared = {
-    created: moroccoTimeText(record.created * 1000),
+    created: moroccoTimeAt(record.created * 1000),
     amount: dirhams(record.amount),
     currency: record.currency.toUpperCase(),
   };
@@ -159,7 +160,7 @@ function paymentCells(view: View, intent: PaymentIntentRecord, sheet: Sheet): Ce
 
 /** When the money came or went back: the day by which the dashboard and statements count it. */
 function settledText({ status, settled_at_ms: ms }: ChargeRecord | RefundRecord): string | null {
-  return status === 'succeeded' && ms !== null ? moroccoTimeText(ms) : null;
+  return status === 'succeeded' && ms !== null ? moroccoTimeAt(ms) : null;
 }
 
 /**

@@ -280,7 +280,7 @@ browserTest('an export carries the filters of the page, in the words of its read
   );
   assert.match(
     line!,
-    /^\d\d\/\d\d\/2\d{3} \d\d:\d\d;pi_\w+;"Étagère; chêne";;;Payé;Carte;visa 4242;"876,50";"876,50";"0,00";MAD;\d\d\/\d\d\/2\d{3} \d\d:\d\d$/,
+    /^2\d{3}-\d\d-\d\d \d\d:\d\d;pi_\w+;"Étagère; chêne";;;Payé;Carte;visa 4242;"876,50";"876,50";"0,00";MAD;2\d{3}-\d\d-\d\d \d\d:\d\d$/,
   );
   assert.deepEqual(rest, [''], 'only what the filters select');
   const odd = `/dashboard/${dashboard.org}/test/payments/export?from=tomorrow`;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { moroccoTimeText } from '../../src/core/morocco-day.ts';
+import { moroccoTimeAt } from '../../src/core/morocco-day.ts';
 import { exportPage } from '../../src/domain/export.ts';
 import type { Sheet } from '../../src/domain/export-sheet.ts';
 import { everyPayment, type PaymentSearch } from '../../src/domain/payment-search.ts';
@@ -102,7 +102,7 @@ type Exported = Parameters<typeof exportPage>[1];
 const textOf = (stage: Stage, operation: Exported, options: Parameters<typeof exportPage>[5]) =>
   exportPage(stage.world.state, operation, {}, stage.queryContext, '', options).text;
 
-test('an export for people has dirhams, times in Morocco and words, and is split at ; where amounts have a comma', () => {
+test('an export for people has dirhams, times in Morocco as all programs read them, and words, and is split at ; where amounts have a comma', () => {
   const stage = new Stage();
   const id = createIntent(stage, { amount: 119_456, description: '=1;2' });
   const charge = openCharge(stage, id);
@@ -117,7 +117,7 @@ test('an export for people has dirhams, times in Morocco and words, and is split
     })
       .format(ms)
       .split(/\D+/);
-    return `${day}/${month}/${year} ${hour}:${minute}`;
+    return `${year}-${month}-${day} ${hour}:${minute}`;
   };
   const created = at(stage.get('payment_intent', id).created * 1000);
   const payments = textOf(stage, 'export_payment_intents', { sheet: sheetWith(';') }).split('\r\n');
@@ -167,7 +167,7 @@ test('an export for people tells when money came and went back, and nothing of w
   const stage = new Stage();
   const { charge, intent } = scenes.code(stage);
   stage.advance(2 * 24 * 60 * minuteMs);
-  const paidAt = moroccoTimeText(stage.nowMs);
+  const paidAt = moroccoTimeAt(stage.nowMs);
   stage.given('pay_cash', { number: stage.get('charge', charge).cash_number, amount });
   const declined = scenes.declined(stage);
   const { id: refund } = stage.given('create_refund', { payment_intent: payByCard(stage).intent });

@@ -2,7 +2,7 @@
 
 import { csvLine, exportColumns } from '../../../src/contract/export-format.ts';
 import type { ExportOperation } from '../../../src/contract/routes/table.ts';
-import { moroccoTimeText } from '../../../src/core/morocco-day.ts';
+import { moroccoTimeAt } from '../../../src/core/morocco-day.ts';
 import { type ExportOptions, pageExaminedMax, pageRecordsMax } from '../../../src/domain/export.ts';
 import type { Sheet } from '../../../src/domain/export-sheet.ts';
 import type { RecordOf } from '../../../src/domain/record.ts';
@@ -80,7 +80,7 @@ function cellsOf(turn: Turn, record: Exported, { words, separator }: Sheet): Rec
   const dirhams = (centimes: number) =>
     (centimes / 100).toFixed(2).replace('.', separator === ';' ? ',' : '.');
   const shared = {
-    created: moroccoTimeText(record.created * 1000),
+    created: moroccoTimeAt(record.created * 1000),
     amount: dirhams(record.amount),
     currency: record.currency.toUpperCase(),
   };
@@ -128,7 +128,7 @@ function cellsOf(turn: Turn, record: Exported, { words, separator }: Sheet): Rec
 }
 
 function settled({ status, settled_at_ms: ms }: RecordOf<'charge'> | RecordOf<'refund'>): string | null {
-  return status === 'succeeded' && ms !== null ? moroccoTimeText(ms) : null;
+  return status === 'succeeded' && ms !== null ? moroccoTimeAt(ms) : null;
 }
 
 /** A text that is made of digits and signs, but is no short whole number. */
