@@ -292,7 +292,9 @@ async function idsOf(service: Service, key: string): Promise<string[]> {
 
 test('webhooks and network calls of a restored folder wait until it is resumed', async () => {
   const receiver = await startReceiver({ respond: (response) => response.writeHead(500).end() });
-  const service = await startService({ env: { ...env, PAYMENTS_SIMULATOR_LATENCY_MS: '3600000' } });
+  // However long each step takes, another attempt is due soon after it.
+  const retrying = { ...env, PAYMENTS_WEBHOOKS_RETRY_SECONDS: Array(60).fill(5).join(',') };
+  const service = await startService({ env: { ...retrying, PAYMENTS_SIMULATOR_LATENCY_MS: '3600000' } });
   const shops = await shopOnEachShard(service, shards);
   const [{ key }] = shops as [Shop];
   const endpoint = { url: `${receiver.origin}/hooks`, enabled_events: ['payment_intent.created'] };
@@ -322,7 +324,7 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
   const sentBefore = receiver.requests.length;
 
   const { data } = await restoreByCommand(service, to);
-  const again = await startService({ dataDir: data, env });
+  const again = await startService({ dataDir: data, env: retrying });
   const audit = JSON.parse((await payments('audit', '--operators', '--data-dir', data, '--json')).out);
   const actions = audit.map(({ action, outcome }: Record<string, string>) => `${action} ${outcome}`);
   assert.deepEqual([actions[0], ...actions.slice(-2)], ['org.create done', 'backup done', 'restore done']);
@@ -339,7 +341,7 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
   assert.equal(await again.stop(), 0);
 
   // The pause outlasts a restart.
-  const third = await startService({ dataDir: data, env });
+  const third = await startService({ dataDir: data, env: retrying });
   const shown = await third.call(`/v1/payment_intents/${json.id}`, { key });
   assert.equal(shown.json.status, 'requires_payment_method');
   assert.equal(receiver.requests.length, sentBefore);
