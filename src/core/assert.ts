@@ -21,8 +21,3 @@ export function elementAt<T>(list: readonly T[], number: number): T {
   if (element === undefined) throw new AssertionFailure(`${number} is beyond the ${list.length} elements`);
   return element;
 }
-
-/** The default of an exhaustive switch. It does not compile while a case is missing. */
-export function unreachable(value: never): never {
-  throw new AssertionFailure(`unreachable: ${JSON.stringify(value)}`);
-}

@@ -113,7 +113,7 @@ export const PaidCard = Type.Object(
 );
 
 /** What it posts when the customer was declined, and can't try again on its page. */
-export const Declined = Type.Object(
+const Declined = Type.Object(
   {
     type: Type.Literal('declined'),
     charge,

@@ -315,7 +315,7 @@ function describe([folder, generation, shards]: readonly unknown[]): string {
   return `${folder} (generation ${generation}, ${shards} shards)`;
 }
 
-export function closed(): JournalFailure {
+function closed(): JournalFailure {
   return failure('the connection is closed', 'unknown');
 }
 

@@ -98,7 +98,7 @@ const migrations: readonly (readonly string[])[] = [
   ['alter table payments.nodes add column leaving boolean not null default false'],
 ];
 
-export const schemaVersion = migrations.length;
+const schemaVersion = migrations.length;
 /** Later migrations only add what a service that does not know of it can leave alone. */
 const oldestVersion = 3;
 

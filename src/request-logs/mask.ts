@@ -5,7 +5,7 @@
 // anything, and is always read.
 
 import { cardBrand, findCardNumber, luhnValid } from '../core/card-number.ts';
-import { maskText, maskValue } from '../core/secret-text.ts';
+import { maskText, maskValue, redacted } from '../core/secret-text.ts';
 import {
   type AnsweredRequest,
   bodyKeptBytesMax,
@@ -147,7 +147,7 @@ function maskedAddress(text: string): string {
   } catch {
     return masked;
   }
-  return maskText(decoded) === decoded ? masked : '[redacted]';
+  return maskText(decoded) === decoded ? masked : redacted;
 }
 
 /**

@@ -16,7 +16,7 @@ import { webhookEndpointRoutes } from './webhook-endpoints.ts';
 
 const optional = Type.Optional;
 
-export const routes = [
+const routes = [
   ...paymentIntentRoutes,
   ...checkoutSessionRoutes,
   ...refundRoutes,

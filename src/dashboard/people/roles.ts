@@ -2,7 +2,7 @@
 
 import type { Role } from '../../directory/members.ts';
 
-export const permissions = [
+const permissions = [
   /** Payments, customers, checkout sessions, reviews, and what they add up to. */
   'payments.read',
   /** Makes payments and links, cancels. */

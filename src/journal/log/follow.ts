@@ -176,7 +176,7 @@ export function refuseDamagedEnd(segments: Segments): void {
     throw damaged(segments, segments.list.length - 1, { sequence, bytes: 0, defect }, true);
 }
 
-export function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
+function entriesAfter(batch: FollowedBatch, after: number): ReplayedEntry[] {
   return decodeBatch(batch.bytes).filter(({ sequence }) => sequence > after);
 }
 
