@@ -14,7 +14,8 @@ import { slotOf } from '../src/core/slot.ts';
 import type { ChargeRecord, DayTotalRecord, RefundRecord, StoredRecord } from '../src/domain/record.ts';
 import { goldenRecords } from '../test/journal/golden-records.ts';
 import { payments } from '../test/main/payments-command.ts';
-import { startService, temporaryFolder } from '../test/service.ts';
+import { startService } from '../test/service.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { processSeconds } from './processor-time.ts';
 
 const count = Number(process.argv[2] ?? 1_000_000);

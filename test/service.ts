@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exchange } from '../src/operator/socket/operator-client.ts';
 import { assertDescribed } from './answers.ts';
 import { poll } from './poll.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'main', 'serve.mjs');
@@ -60,26 +60,11 @@ export interface Service {
   kill(): Promise<void>;
 }
 
-/** These end with the test process, also when the runner ends it because it took too long. */
-const folders: string[] = [];
+/** These end with the test process, before their folders go. */
 const children = new Set<ChildProcess>();
-process.on('exit', () => {
+process.prependListener('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) {
-    rmSync(folder, { recursive: true, force: true });
-    // The service makes it beside its data folder.
-    rmSync(`${folder}.secrets-key`, { force: true });
-  }
 });
-
-process.once('SIGTERM', () => process.exit(143));
-
-/** An empty folder for a service's data; removed when the test process ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-'));
-  folders.push(folder);
-  return folder;
-}
 
 /** A copy of the data folder of a stopped service, to be spoilt, with the key that lies beside it. */
 export function copyOfDataFolder(folder: string): string {

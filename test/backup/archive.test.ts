@@ -12,7 +12,8 @@ import { lookAtDataFolder } from '../../src/data-folder/data-folder.ts';
 import type { RestoreTarget } from '../../src/operator/results/folder-results.ts';
 import { payments } from '../main/payments-command.ts';
 import { shopOnEachShard } from '../main/shops.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { eventually } from '../webhooks/service-webhooks.ts';
 import { live, shownTo } from './history.ts';
 

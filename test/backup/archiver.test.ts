@@ -15,13 +15,8 @@ import { JournalCopy } from '../../src/journal/copy-journal.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { logFilesIn } from '../../src/journal/log-files.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import {
-  appendTurns,
-  identity,
-  segmentEachTurn,
-  startMs,
-  temporaryFolder,
-} from '../journal/journal-fixtures.ts';
+import { appendTurns, identity, segmentEachTurn, startMs } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const mapSizes = { log: 1 << 20, state: 1 << 20 };
 const part = partOf(identity, 'log');

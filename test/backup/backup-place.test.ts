@@ -9,7 +9,7 @@ import { backUpConfigured } from '../../src/backup/backup-command.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openDataFolder } from '../../src/data-folder/data-folder.ts';
 import { tryLock } from '../../src/data-folder/folder-lock.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const configDir = join(import.meta.dirname, '..', '..', 'config');
 

@@ -10,7 +10,8 @@ import { nameOfAsker } from '../../src/operator/audit/audit-row.ts';
 import { asker } from '../../src/operator/socket/operator-client.ts';
 import { pasteBlock, payments } from '../main/payments-command.ts';
 import { type Printed, runCommandLine } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 let service: Service;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { backUp } from '../../src/backup/backup.ts';
 import { restore } from '../../src/backup/restore.ts';
 import { openDataFolder } from '../../src/data-folder/data-folder.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const segmentBytesMax = 1 << 20;
 

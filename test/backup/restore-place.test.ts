@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { backUp } from '../../src/backup/backup.ts';
 import { restore } from '../../src/backup/restore.ts';
 import { lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const common = { archive: null, identities: [], segmentBytesMax: 1 << 28, target: { kind: 'end' } } as const;
 

@@ -8,7 +8,8 @@ import { cutFor } from '../../src/backup/restore-target.ts';
 import { partOf } from '../../src/disk/identity.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { logFilesIn, writeLogFile } from '../../src/journal/log-files.ts';
-import { identity, startMs, tag, temporaryFolder, turnAt } from '../journal/journal-fixtures.ts';
+import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const part = partOf(identity, 'log');
 

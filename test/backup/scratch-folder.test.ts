@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withScratchFolder } from '../../src/backup/scratch-folder.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
 import { poll } from '../poll.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 test('it is there as long as it is used', async (context) => {
   const parent = temporaryFolder(context);

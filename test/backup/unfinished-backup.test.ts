@@ -9,7 +9,8 @@ import { backUp } from '../../src/backup/backup.ts';
 import { unfinishedManifest } from '../../src/backup/backup-manifest.ts';
 import { journalOf, lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, startMs, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { appendTurns, startMs } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 async function append(dataDir: string, turns: number, timeMs: number): Promise<void> {
   const journal = await openJournal(journalOf(lookAtDataFolder(dataDir), 0));

@@ -9,7 +9,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { Payments, PaymentsError, verifyWebhook } from '../../clients/node/payments.ts';
 import { typeFiles } from '../../clients/write-types.ts';
 import { signatureHeader } from '../../src/crypto/signed-message.ts';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { startStumbling } from './stumbling-server.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { newSecretsKey } from '../../src/crypto/secret-box.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { startNode } from './nodes.ts';
 
 const create = (key: string, idempotencyKey: string) => ({

@@ -7,7 +7,8 @@ import { crampedEnv } from '../main/merchant.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { poll } from '../poll.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface Node {
   readonly name: string;

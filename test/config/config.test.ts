@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
   baseUrlOf,
@@ -14,15 +13,15 @@ import {
   withThreads,
 } from '../../src/config/config.ts';
 import { configKeys, variableOf } from '../../src/config/config-schema.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'config-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** A folder of configuration files: the shipped default with `changes`, and the three others with theirs. */
 function configFolder(changes: { default?: object; development?: string }): string {
-  const dir = mkdtempSync(join(folder, 'files-'));
+  const dir = temporaryFolder();
   const { dataDir, shards, ...shipped } = loadConfig({}, configDir);
   writeFileSync(
     join(dir, 'default.json'),

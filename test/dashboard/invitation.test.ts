@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newSecretsKey } from '../../src/crypto/secret-box.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type Dashboard, invite, newMember, password, startDashboard, Visitor } from './fixture.ts';
 
 let dashboard: Dashboard;

@@ -11,7 +11,7 @@ import { organizationsPerDayMax } from '../../src/directory/sign-up.ts';
 import { MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type Dashboard, password, startDashboard, type Visited, Visitor } from './fixture.ts';
 
 const path = '/dashboard/sign-up';

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { payments } from '../main/payments-command.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const env = { PAYMENTS_SHARDS: '1', PAYMENTS_BASE_URL: 'https://pay.example' };
 const dataDir = temporaryFolder();

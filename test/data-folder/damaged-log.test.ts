@@ -16,7 +16,8 @@ import { checkFolder } from '../../src/data-folder/folder-check.ts';
 import { verifyDataFolder } from '../../src/data-folder/verify-folder.ts';
 import { examineStopped } from '../../src/health/examine-stopped.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, recovered, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { appendTurns, recovered } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const configDir = join(import.meta.dirname, '../../config');
 

@@ -14,7 +14,7 @@ import {
 import { exportDataFolder } from '../../src/data-folder/export-folder.ts';
 import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
 import { importDataFolder } from '../../src/data-folder/import-folder.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const silent = () => {};
 const skip = process.getuid?.() !== 0 && 'only root can mount a disk';

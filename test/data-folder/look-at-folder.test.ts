@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
 import { makePrivate } from '../../src/data-folder/folder-owner.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 for (const change of [
   { shards: 65 },

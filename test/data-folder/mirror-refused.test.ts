@@ -11,7 +11,7 @@ import { rollSecretsKey } from '../../src/data-folder/roll-secrets-key.ts';
 import { mirroredRows } from '../../src/directory/directory-mirror.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { markMirror } from '../../src/journal/open-journal.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const configDir = join(import.meta.dirname, '../../config');
 

@@ -17,14 +17,8 @@ import { RowStore } from '../../src/disk/row-store.ts';
 import { password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
-import {
-  copyOfDataFolder,
-  newKey,
-  newOrganization,
-  type Service,
-  startService,
-  temporaryFolder,
-} from '../service.ts';
+import { copyOfDataFolder, newKey, newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const entry = join(import.meta.dirname, '../../src/main/payments.ts');
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };

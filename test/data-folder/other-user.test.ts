@@ -12,8 +12,8 @@ import { lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-fol
 import { lockDataFolder } from '../../src/data-folder/folder-lock.ts';
 import { verifyDataFolder } from '../../src/data-folder/verify-folder.ts';
 import { examineStopped } from '../../src/health/examine-stopped.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const nobody = 65_534;
 const skip = process.getuid?.() !== 0 && 'only root can be another user';

@@ -15,7 +15,8 @@ import { shardOfSlot } from '../../src/shard/shard-map.ts';
 import { hurriedRestMs, Merchant } from '../main/merchant.ts';
 import { makeLink, openLink } from '../main/payment-links.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const entry = join(import.meta.dirname, '../../src/main/payments.ts');
 const env = { PAYMENTS_BASE_URL: 'https://pay.example' };

@@ -19,7 +19,8 @@ import { Secret, TOTP } from 'otpauth';
 import { newSecretsKey } from '../../src/crypto/secret-box.ts';
 import { hiddenFields, password, Visitor } from '../dashboard/fixture.ts';
 import { paymentsWith } from '../main/payments-command.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 function payments(dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return paymentsWith({ PAYMENTS_PORT: '0', ...env }, '--data-dir', dataDir, '--json', ...args);

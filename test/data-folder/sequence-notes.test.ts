@@ -15,7 +15,7 @@ import {
   writeEnds,
 } from '../../src/data-folder/sequence-notes.ts';
 import { until } from '../poll.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const folderOf = (path = temporaryFolder()) => ({ path, id: 'f'.repeat(32), generation: 0, shards: 2 });
 const fileIn = ({ path }: { readonly path: string }) => join(path, 'sequences');

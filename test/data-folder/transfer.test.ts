@@ -17,7 +17,8 @@ import { type BusyFolder, busyEnv, busyFolder } from '../main/busy-folder.ts';
 import { openLink } from '../main/payment-links.ts';
 import { payments } from '../main/payments-command.ts';
 import type { Shop } from '../main/shops.ts';
-import { send, startService, temporaryFolder } from '../service.ts';
+import { send, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const dataDir = temporaryFolder();
 const place = temporaryFolder();

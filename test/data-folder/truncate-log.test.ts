@@ -13,7 +13,8 @@ import { openEnvironment } from '../../src/disk/environment.ts';
 import { partOf } from '../../src/disk/identity.ts';
 import { JournalCopy } from '../../src/journal/copy-journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, recovered, startMs, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { appendTurns, recovered, startMs } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const configDir = join(import.meta.dirname, '../../config');
 const segmentBytesMax = 1 << 20;

@@ -8,7 +8,8 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
 import { examineStopped } from '../../src/health/examine-stopped.ts';
 import { layoutVersions } from '../../src/journal/records/record-layout.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const configDir = join(import.meta.dirname, '..', '..', 'config');
 

@@ -19,7 +19,8 @@ import { busyEnv, busyFolder, restart, shards } from '../main/busy-folder.ts';
 import { payments } from '../main/payments-command.ts';
 import type { Shop } from '../main/shops.ts';
 import { verifyCommand } from '../operator/cli/command-line.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Killed: much lies in the log. */
 const killed = temporaryFolder();

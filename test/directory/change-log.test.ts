@@ -1,8 +1,7 @@
 // The directory's log of changes: what a backup and an archive make of it is the directory again, as of a moment.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
@@ -17,6 +16,7 @@ import { Directory, isForeignRow } from '../../src/directory/directory.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { logFilesIn, writeLogFile } from '../../src/journal/log-files.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { directoryIn, folderOfDirectory, part } from './directories.ts';
 
 const startMs = 1_793_491_200_000;
@@ -25,9 +25,7 @@ const dayMs = 86_400_000;
 const other = { ...part, folder: 'f'.repeat(32) };
 
 function folderFor(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'change-log-'));
-  context.after(() => rmSync(folder, { recursive: true }));
-  return join(folder, 'directory');
+  return join(temporaryFolder(context), 'directory');
 }
 
 /** A directory in which an organization is made every minute. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../src/core/clock.ts';
 import { Directory } from '../../src/directory/directory.ts';
 import { createDirectory, type DirectoryStoreOptions } from '../../src/directory/directory-store.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export const part = { folder: '0123456789abcdef'.repeat(2), generation: 0, part: 'directory' };
 

@@ -8,7 +8,7 @@ import { createDirectory, DirectoryStore } from '../../src/directory/directory-s
 import type { RemoteRows, RowChanges, RowsEnd } from '../../src/disk/remote-rows.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { JournalDamaged, JournalFailure } from '../../src/disk/storage-errors.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' } as const;
 

@@ -16,7 +16,8 @@ import {
   type Sequenced,
   writeLogFile,
 } from '../../src/journal/log-files.ts';
-import { identity, temporaryFolder, turnAt } from '../journal/journal-fixtures.ts';
+import { identity, turnAt } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const part = partOf(identity, 'log');
 const pace = async () => {};

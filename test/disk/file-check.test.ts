@@ -20,9 +20,9 @@ import {
   paymentIntent,
   replayOf,
   sequencesOf,
-  temporaryFolder,
   upTo,
 } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const pageBytes = 4_096;
 

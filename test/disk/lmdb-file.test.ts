@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createEnvironment, dataFile, openEnvironment, openTable } from '../../src/disk/environment.ts';
 import { type FileRow, LmdbFile } from '../../src/disk/lmdb-file.ts';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
-import { temporaryFolder } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
 const rows = 2_000;

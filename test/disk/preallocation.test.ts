@@ -23,10 +23,10 @@ import {
   replayOf,
   sequencesOf,
   startMs,
-  temporaryFolder,
   turnAt,
   upTo,
 } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const kilobyte = 1024;
 

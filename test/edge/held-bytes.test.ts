@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
@@ -17,6 +16,7 @@ import type { Refusal } from '../../src/contract/errors/table.ts';
 import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { selfSigned } from '../webhooks/certificates.ts';
 import { unlimited } from './unlimited.ts';
 
@@ -36,8 +36,7 @@ const headOnly = `\r\nX-Test: ${page}`;
 /** More than any answer to a POST, and than the kernel takes at once. */
 const posted = large.subarray(0, 8 * mib);
 const answers: Readonly<Record<string, Buffer>> = { '/large': large, '/page': page, '/posted': posted };
-const folder = mkdtempSync(join(tmpdir(), 'held-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
 const { cert, key } = selfSigned({ hosts: ['127.0.0.1'] });
 writeFileSync(files.certFile, cert);

@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 
 const authority = createAuthority();

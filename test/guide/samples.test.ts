@@ -21,9 +21,9 @@ import {
   newOrganization,
   type Service,
   startService,
-  temporaryFolder,
   withRequestLogs,
 } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /**
  * Python itself: where several are installed, `python3` may be a script that looks for the one to run, which takes more of a

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openapiDocument } from '../../src/contract/openapi/document.ts';
 import { signatureHeader, signatureHeaderName } from '../../src/crypto/signed-message.ts';
 import { freePort } from '../free-port.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/webhooks.md'), 'utf8');
 const secret = 'svc_whsec_0123456789ABCDEFGHIJabcdefghij';

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { diagnose } from '../../src/health/doctor.ts';
 import type { Check } from '../../src/operator/use-cases/services.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const gibibyte = 2 ** 30;
 

@@ -7,7 +7,8 @@ import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { diagnoseMachine, examineMachine, type MachineFacts } from '../../src/health/machine-checks.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { openFollower, openJournal } from '../../src/journal/open-journal.ts';
-import { appendTurns, identity, temporaryFolder } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { appendTurns, identity } from './journal-fixtures.ts';
 
 test('a segment that is not archived is kept, however old it is', async (context) => {
   const dir = temporaryFolder(context);

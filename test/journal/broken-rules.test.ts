@@ -7,6 +7,7 @@ import { numberBytes, rowKey } from '../../src/journal/checkpoint/index-keys.ts'
 import { decodeBatch, encodeBatch } from '../../src/journal/log/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { decodeRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   createEntry,
@@ -19,7 +20,6 @@ import {
   paymentIntent,
   startMs,
   tag,
-  temporaryFolder,
   turnAt,
 } from './journal-fixtures.ts';
 

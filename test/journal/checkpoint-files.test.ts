@@ -20,14 +20,8 @@ import { RowWriter } from '../../src/journal/checkpoint/checkpoint-rows.ts';
 import { checkpointTables, formatKey } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
-import {
-  appendTurns,
-  identity,
-  journalIn,
-  paymentIntent,
-  recovered,
-  temporaryFolder,
-} from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { appendTurns, identity, journalIn, paymentIntent, recovered } from './journal-fixtures.ts';
 
 const part = partOf(identity, 'state');
 const mapSize = 1 << 24;

@@ -11,15 +11,8 @@ import type { Change } from '../../src/domain/record.ts';
 import type { Entry } from '../../src/journal/journal.ts';
 import { readEntries } from '../../src/journal/log/codec.ts';
 import type { EncodedRecord } from '../../src/journal/records/record-bytes.ts';
-import {
-  appendTurns,
-  createEntry,
-  digest,
-  journalIn,
-  paymentIntent,
-  startMs,
-  temporaryFolder,
-} from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { appendTurns, createEntry, digest, journalIn, paymentIntent, startMs } from './journal-fixtures.ts';
 
 const uint32 = 0xce;
 const int32 = 0xd2;

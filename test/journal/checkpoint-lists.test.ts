@@ -6,6 +6,7 @@ import type { Table } from '../../src/disk/environment.ts';
 import { IndexTable } from '../../src/journal/checkpoint/index-table.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { inspectJournal } from '../../src/journal/stopped-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   customer,
@@ -13,7 +14,6 @@ import {
   indexRowsOf,
   paymentIntent,
   startMs,
-  temporaryFolder,
   upTo,
 } from './journal-fixtures.ts';
 

@@ -10,16 +10,9 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import type { Compacting, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { compactCheckpoint } from '../../src/journal/stopped-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { appendCycled, assertReflects } from './cycled.ts';
-import {
-  digest,
-  identity,
-  paymentIntent,
-  recovered,
-  startMs,
-  temporaryFolder,
-  turnAt,
-} from './journal-fixtures.ts';
+import { digest, identity, paymentIntent, recovered, startMs, turnAt } from './journal-fixtures.ts';
 
 const hourMs = 3_600_000;
 

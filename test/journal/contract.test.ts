@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { IdempotencyRecord, OwnJournal, ResponseLocation } from '../../src/journal/journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   createEntry,
@@ -16,7 +17,6 @@ import {
   replayOf,
   sequencesOf,
   startMs,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

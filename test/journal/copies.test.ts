@@ -22,6 +22,7 @@ import {
   rowsOfBlock,
   storedState,
 } from '../../src/journal/stopped-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   createEntry,
@@ -33,7 +34,6 @@ import {
   segmentEachTurn,
   sequencesOf,
   startMs,
-  temporaryFolder,
   upTo,
 } from './journal-fixtures.ts';
 

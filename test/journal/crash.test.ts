@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fieldIndex, indexRowsOf, scopeOf } from '../../src/domain/indexes.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   createEntry,
   cycledChange,
@@ -15,7 +16,6 @@ import {
   paymentIntent,
   replayOf,
   sequencesOf,
-  temporaryFolder,
   upTo,
 } from './journal-fixtures.ts';
 

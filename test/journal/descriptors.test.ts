@@ -6,7 +6,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { journalIn, replayOf, sequencesOf, temporaryFolder, upTo } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { journalIn, replayOf, sequencesOf, upTo } from './journal-fixtures.ts';
 
 const child = join(import.meta.dirname, 'descriptors-child.ts');
 

@@ -1,8 +1,8 @@
 // The engines of the log on LMDB and in memory.
 
 import type { TestContext } from 'node:test';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type EngineSubject, engineContract } from './engine-contract.ts';
-import { temporaryFolder } from './journal-fixtures.ts';
 import { emptyDisk, MemoryEngine } from './memory-journal.ts';
 import { smallLog } from './small-log.ts';
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EpochFile } from '../../src/journal/log/epoch-file.ts';
-import { temporaryFolder } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 test('the greatest epoch stays, also when it is read again', (context) => {
   const dir = temporaryFolder(context);

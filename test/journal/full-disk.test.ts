@@ -7,6 +7,7 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { JournalFailure } from '../../src/journal/journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   digest,
@@ -16,7 +17,6 @@ import {
   recovered,
   replayOf,
   sequencesOf,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

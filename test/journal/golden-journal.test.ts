@@ -5,6 +5,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { indexNameOf, indexRowsOf } from '../../src/domain/indexes.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   goldenCheckpointed,
   goldenEntriesOf,
@@ -12,7 +13,7 @@ import {
   goldenMetadata,
   openGolden,
 } from './golden-journal.ts';
-import { replayOf, temporaryFolder } from './journal-fixtures.ts';
+import { replayOf } from './journal-fixtures.ts';
 
 const folders = readdirSync(goldenFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 

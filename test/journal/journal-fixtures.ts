@@ -1,9 +1,6 @@
 // Records, turns and temporary folders for the tests of the journal.
 
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { slotCount } from '../../src/core/slot.ts';
 import { type ShardIdentity, tagOf } from '../../src/disk/identity.ts';
 import { causes } from '../../src/domain/cause.ts';
@@ -173,12 +170,6 @@ export function journalIn(dir: string, options: Partial<JournalOptions> = {}): P
 /** Options of a small journal in which each turn has a segment of its own. */
 export function segmentEachTurn(dir: string, of = identity) {
   return { dir, identity: of, indexRowsOf, segmentBytesMax: 1, mapSizes: { log: 1 << 20, state: 1 << 22 } };
-}
-
-export function temporaryFolder(test: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
-  test.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export function overwrite(file: string, at: number, bytes: Uint8Array): void {

@@ -12,6 +12,7 @@ import { checkpointTables } from '../../src/journal/checkpoint/checkpoint-tables
 import type { OwnJournal, ResponseLocation } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   digest,
@@ -20,7 +21,6 @@ import {
   journalIn,
   recovered,
   startMs,
-  temporaryFolder,
 } from './journal-fixtures.ts';
 
 const dayMs = 86_400_000;

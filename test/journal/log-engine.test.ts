@@ -11,7 +11,8 @@ import { readLog } from '../../src/journal/log/follow.ts';
 import type { LogOptions } from '../../src/journal/log/log.ts';
 import type { FollowedBatch } from '../../src/journal/log/log-engine.ts';
 import { Segments } from '../../src/journal/log/segments.ts';
-import { digest, identity, startMs, temporaryFolder } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { digest, identity, startMs } from './journal-fixtures.ts';
 import { bytesOf, smallLog } from './small-log.ts';
 
 function open(

@@ -19,7 +19,8 @@ import {
   writeLogFile,
 } from '../../src/journal/log-files.ts';
 import { isDefect } from '../../src/journal/log-reader.ts';
-import { identity, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { identity, tag, turnAt } from './journal-fixtures.ts';
 
 const part = partOf(identity, 'log');
 const other = { ...identity, shard: 2 };

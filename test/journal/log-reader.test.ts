@@ -12,6 +12,7 @@ import {
   LogReader,
 } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   digest,
@@ -21,7 +22,6 @@ import {
   journalIn,
   overwrite,
   startMs,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

@@ -13,6 +13,7 @@ import { type LogRange, LogReader } from '../../src/journal/log-reader.ts';
 import { compareLogs, moveLogFrom, moveLogTo } from '../../src/journal/move-log.ts';
 import { isMirror, type JournalOptions, markMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   identity,
@@ -22,7 +23,6 @@ import {
   sequencesOf,
   startMs,
   tag,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

@@ -19,6 +19,7 @@ import {
   inspectJournal,
   readStoppedJournal,
 } from '../../src/journal/stopped-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   digest,
@@ -31,7 +32,6 @@ import {
   replayOf,
   sequencesOf,
   startMs,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

@@ -7,6 +7,7 @@ import { JournalDamaged, JournalFailure } from '../../src/journal/journal.ts';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
 import { ReplicatedLog } from '../../src/journal/log/replicated-log.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { engineContract } from './engine-contract.ts';
 import {
   appendTurns,
@@ -17,7 +18,6 @@ import {
   replayOf,
   sequencesOf,
   tag,
-  temporaryFolder,
   turnAt,
   upTo,
 } from './journal-fixtures.ts';

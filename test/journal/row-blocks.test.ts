@@ -17,7 +17,8 @@ import {
   type TableRows,
 } from '../../src/journal/checkpoint/row-blocks.ts';
 import { encodeRecord } from '../../src/journal/records/record-bytes.ts';
-import { customer, overwrite, temporaryFolder } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { customer, overwrite } from './journal-fixtures.ts';
 
 const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
 const mapSize = 1 << 26;

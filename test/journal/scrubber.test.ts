@@ -12,6 +12,7 @@ import { ResponseTable } from '../../src/journal/checkpoint/response-table.ts';
 import { isDefect, LogReader } from '../../src/journal/log-reader.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { Scrubber, type ScrubFinding, type ScrubState, unscrubbed } from '../../src/journal/scrubber.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
   customer,
@@ -23,7 +24,6 @@ import {
   journalIn,
   overwrite,
   paymentIntent,
-  temporaryFolder,
 } from './journal-fixtures.ts';
 
 const nowMs = Date.UTC(2026, 10, 22);

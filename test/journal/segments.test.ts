@@ -17,7 +17,8 @@ import {
   segmentName,
   writtenMs,
 } from '../../src/journal/log/segments.ts';
-import { identity, startMs, tag, temporaryFolder, turnAt } from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { identity, startMs, tag, turnAt } from './journal-fixtures.ts';
 
 const mapSize = 1 << 20;
 

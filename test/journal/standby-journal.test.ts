@@ -8,15 +8,8 @@ import { JournalDamaged } from '../../src/journal/journal.ts';
 import { endOfBatch } from '../../src/journal/log/codec.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
-import {
-  recovered,
-  replayOf,
-  segmentEachTurn,
-  sequencesOf,
-  startMs,
-  temporaryFolder,
-  upTo,
-} from './journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { recovered, replayOf, segmentEachTurn, sequencesOf, startMs, upTo } from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
 import { bytesOf } from './small-log.ts';
 

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { eventually } from '../webhooks/service-webhooks.ts';
 import { Customer, goodCard, lingeringCard, refundlessCard } from './customer.ts';
 import { type Json, openShop, type Shop } from './shop.ts';

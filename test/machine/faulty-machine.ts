@@ -4,7 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { cutPower } from './power-cut.ts';
 
 const rulesAt = 32;

@@ -13,7 +13,8 @@ import { recordTableOf } from '../../src/journal/checkpoint/record-table.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
 import { payments, paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
-import { type Service, temporaryFolder } from '../service.ts';
+import type { Service } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { FaultyMachine } from './faulty-machine.ts';
 
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };

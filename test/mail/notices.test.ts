@@ -18,7 +18,8 @@ import type { InternalRequest } from '../../src/shard/protocol.ts';
 import { newMember } from '../dashboard/fixture.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const secrets = new SecretBox([newSecretsKey()]);

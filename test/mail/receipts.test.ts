@@ -20,7 +20,8 @@ import { newMember, startDashboard, type Visitor } from '../dashboard/fixture.ts
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
-import { liveKey, temporaryFolder } from '../service.ts';
+import { liveKey } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const dayMs = 86_400_000;

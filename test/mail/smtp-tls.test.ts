@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { MailRefused } from '../../src/mail/mail-refused.ts';
 import { createMailTransport } from '../../src/mail/transport.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 import { startSmtpServer } from './smtp-server.ts';
 

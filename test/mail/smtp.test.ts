@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { MailRefused } from '../../src/mail/mail-refused.ts';
 import { isMailUrl } from '../../src/mail/mail-url.ts';
 import { createMailTransport } from '../../src/mail/transport.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { startSmtpServer } from './smtp-server.ts';
 
 const letter = { to: 'sara@atlas.ma', subject: 'Hello', text: 'A text\n' };

@@ -8,7 +8,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lockDataFolder, tryLock } from '../../src/data-folder/folder-lock.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { paymentsWith } from './payments-command.ts';
 
 function inUseBy(pid: number): RegExp {

@@ -17,7 +17,7 @@ import {
   isKeptByOthers,
   isService,
 } from '../../src/main/keep-running.mjs';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Notes each start with its arguments, then ends as it is its turn: by a signal, with a code, or as it is told to. */
 const program = `

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import '../on-disk.ts';
-import { startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { crampedEnv, hurriedRestMs, Merchant } from './merchant.ts';
 import { shopOnEachShard } from './shops.ts';
 

@@ -9,7 +9,8 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { send, startService, temporaryFolder } from '../service.ts';
+import { send, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 type Served = ChildProcessByStdio<null, Readable, null>;
 

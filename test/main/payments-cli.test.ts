@@ -9,14 +9,8 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Stripe from 'stripe';
-import {
-  liveKey,
-  newOrganization,
-  type Service,
-  startService,
-  temporaryFolder,
-  withRequestLogs,
-} from '../service.ts';
+import { liveKey, newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

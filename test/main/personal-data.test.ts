@@ -9,8 +9,8 @@ import { indexRowsOf } from '../../src/domain/indexes.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { compactCheckpoint } from '../../src/journal/stopped-journal.ts';
 import { identity } from '../journal/journal-fixtures.ts';
-import { temporaryFolder } from '../service.ts';
 import { Actor, settled } from '../shard/actor.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const hourMs = 3_600_000;
 const person = {

@@ -16,14 +16,8 @@ import {
 } from '../../src/operator/reconciliation/reconcile.ts';
 import { ReferenceIntegrator } from '../networks/reference-integrator.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
-import {
-  limitedOrganization,
-  liveKey,
-  newOrganization,
-  type Service,
-  startService,
-  temporaryFolder,
-} from '../service.ts';
+import { limitedOrganization, liveKey, newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { pasteBlock, paymentsWith } from './payments-command.ts';
 

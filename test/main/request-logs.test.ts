@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import type { LoggedRequest } from '../../src/contract/routes/logged-request.ts';
 import { runCommandLine } from '../operator/cli/command-line.ts';
-import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { pasteBlock } from './payments-command.ts';
 

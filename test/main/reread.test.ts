@@ -11,7 +11,8 @@ import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-schema.ts';
 import { createReread } from '../../src/main/reread.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority, type Identity } from '../webhooks/certificates.ts';
 
 const old = createAuthority('Old authority');

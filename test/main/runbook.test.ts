@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { blocksOf, type Ended, pasteBlock, payments, paymentsWith } from './payments-command.ts';
 
 const page = 'docs/operations.md';

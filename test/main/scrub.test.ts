@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import type { Check, Status } from '../../src/operator/use-cases/services.ts';
-import { newOrganization, type Service, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const env = { PAYMENTS_SHARDS: '1', PAYMENTS_JOURNAL_SCRUB_SECONDS: '1' };
 

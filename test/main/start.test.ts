@@ -17,7 +17,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { copyOfDataFolder, newKey, startService, temporaryFolder } from '../service.ts';
+import { copyOfDataFolder, newKey, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 import { paymentsWith } from './payments-command.ts';
 

@@ -8,7 +8,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { hurriedRestMs, Merchant } from './merchant.ts';
 
 const stopMsMax = 5_000;

@@ -2,14 +2,8 @@
 // between them.
 
 import assert from 'node:assert/strict';
-import {
-  type Answer,
-  liveKey,
-  newOrganization,
-  type Service,
-  startService,
-  temporaryFolder,
-} from '../service.ts';
+import { type Answer, liveKey, newOrganization, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { CmiStandIn, type Form, formOf, type SeenOrder } from './cmi-stand-in/client.ts';
 import type { Decision } from './cmi-stand-in/gateway.ts';

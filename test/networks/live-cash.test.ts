@@ -6,7 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { payments } from '../main/payments-command.ts';
-import { limitedOrganization, liveKey, type Service, startService, temporaryFolder } from '../service.ts';
+import { limitedOrganization, liveKey, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Misbehaviour, type Payment, ReferenceIntegrator } from './reference-integrator.ts';
 

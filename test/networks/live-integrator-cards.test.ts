@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { limitedOrganization, liveKey, type Service, startService, temporaryFolder } from '../service.ts';
+import { limitedOrganization, liveKey, type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { ReferenceIntegrator } from './reference-integrator.ts';
 

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { payments } from '../main/payments-command.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { amount, CardShop, type Started, secrets } from './card-shop.ts';
 import { clientId } from './cmi-stand-in/merchant.ts';
 

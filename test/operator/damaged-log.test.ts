@@ -12,7 +12,8 @@ import { partOf } from '../../src/disk/identity.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { verifiedIn } from '../../src/operator/cli/verify-log.ts';
-import { appendTurns, recovered, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { appendTurns, recovered } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a damaged segment that the checkpoint covers keeps a backup away until it is dropped, and the advice says so', async (context) => {
   const place = temporaryFolder(context);

@@ -6,8 +6,9 @@ import { ReplicatedLog } from '../../src/journal/log/replicated-log.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { type EngineSubject, engineContract } from '../journal/engine-contract.ts';
-import { identity, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { identity } from '../journal/journal-fixtures.ts';
 import { smallLog } from '../journal/small-log.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { leftOut, PostgresServers } from './servers.ts';
 
 let servers: PostgresServers;

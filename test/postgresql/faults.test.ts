@@ -8,7 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import { crampedEnv, type Merchant } from '../main/merchant.ts';
-import { type Service, startService, temporaryFolder } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { Link } from './links.ts';
 import { leftOut, type PostgresServer, startServers } from './servers.ts';
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { test } from 'node:test';
 import { paymentsWith } from '../main/payments-command.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { leftOut, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };

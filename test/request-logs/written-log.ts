@@ -5,7 +5,7 @@ import { encodeBase62 } from '../../src/core/ids.ts';
 import { type AnsweredRequest, EntryWriter } from '../../src/request-logs/entry.ts';
 import { type LogScope, RequestLogs, type RequestLogsOptions } from '../../src/request-logs/request-logs.ts';
 import { findInParts } from '../../src/request-logs/search.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export const dayMs = 86_400_000;
 export const startMs = Date.UTC(2026, 10, 1, 10);

@@ -3,7 +3,8 @@
 
 import { join } from 'node:path';
 import { paymentsWith } from '../main/payments-command.ts';
-import { newOrganization, type Service, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { newOrganization, type Service, startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export async function warmUp(): Promise<void> {
   const learning = { PREPARED_MODULES_LEARN: 'yes' };

@@ -12,7 +12,8 @@ import {
   createLendingMetrics,
   createStandbyMetrics,
 } from '../../src/telemetry/cluster-metrics.ts';
-import { newOrganization, startService, temporaryFolder, withRequestLogs } from '../service.ts';
+import { newOrganization, startService, withRequestLogs } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const config = join(import.meta.dirname, '..', '..', 'config');

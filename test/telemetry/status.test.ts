@@ -8,7 +8,8 @@ import { bytesBelow } from '../../src/data-folder/disk-space.ts';
 import type { Status } from '../../src/operator/use-cases/services.ts';
 import type { Samples } from '../../src/telemetry/samples.ts';
 import { archiveStatus, countedStatus } from '../../src/telemetry/status.ts';
-import { newOrganization, startService, temporaryFolder } from '../service.ts';
+import { newOrganization, startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { AuditLog } from '../../src/operator/audit/audit-log.ts';
 import { type AuditReader, AuditTrail, readerInThisThread } from '../../src/operator/audit/audit-trail.ts';
 import { BlockingPool } from '../../src/threads/blocking-pool.ts';
-import { temporaryFolder } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const [ours, theirs] = ['org_ours00000000000000000000', 'org_theirs000000000000000000'];
 

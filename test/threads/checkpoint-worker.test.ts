@@ -21,10 +21,10 @@ import {
   replayOf,
   sequencesOf,
   startMs,
-  temporaryFolder,
   turnAt,
   upTo,
 } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 interface Opened {
   readonly journal: Journal;

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { endThread, inspectorEnv } from '../main/inspector.ts';
 import { Merchant } from '../main/merchant.ts';
 import { shopOnEachShard } from '../main/shops.ts';
-import { startService, temporaryFolder } from '../service.ts';
+import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const env = {
   ...inspectorEnv,

@@ -2,9 +2,6 @@
 // from the first thread to the last.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import type { Config } from '../../src/config/config-schema.ts';
@@ -13,6 +10,7 @@ import { Hosting } from '../../src/threads/hosting.ts';
 import type { Thread } from '../../src/threads/thread.ts';
 import type { ShardThreadData } from '../../src/threads/thread-protocol.ts';
 import { until } from '../poll.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** A thread that is ready at once, and ends when the test says so. */
 function fakeThread() {
@@ -37,8 +35,7 @@ function fakeThread() {
 }
 
 function hosting(context: TestContext, answer: (type: string) => Promise<void>) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'payments-hosting-'));
-  context.after(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = temporaryFolder(context);
   const [asked, taken, fakes] = [
     [] as string[],
     [] as string[],

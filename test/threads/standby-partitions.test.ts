@@ -10,7 +10,8 @@ import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import { StandbyPartitions } from '../../src/threads/standby-partitions.ts';
-import { appendTurns, identity, indexRowsOf, temporaryFolder } from '../journal/journal-fixtures.ts';
+import { appendTurns, identity, indexRowsOf } from '../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The folder of a shard with three segments, of which the newest two are replayed. */
 async function shardFolder(context: TestContext, shard: number) {

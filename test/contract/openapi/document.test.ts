@@ -3,10 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -21,6 +20,7 @@ import type { Route } from '../../../src/contract/routes/route.ts';
 import { type Operation, routeTable } from '../../../src/contract/routes/table.ts';
 import { validateParams } from '../../../src/contract/routes/validate.ts';
 import { type EventType, sentEventTypes } from '../../../src/contract/vocabulary.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 interface Response {
   readonly headers: Json;
@@ -47,8 +47,7 @@ const baseUrl = 'https://payments.example';
 const document = openapiDocument(baseUrl);
 const objects = exampleObjects(baseUrl);
 const answers = exampleAnswers(objects);
-const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function resolve(reference: string): unknown {
   assert.ok(reference.startsWith('#/'), reference);

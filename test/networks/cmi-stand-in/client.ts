@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../../service.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import type { Change } from './callback.ts';
 import type { Decision, GatewayOptions, Misbehaviour } from './gateway.ts';
 import type { Ledger, OrderSums } from './ledger.ts';

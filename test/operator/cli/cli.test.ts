@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +13,7 @@ import { defineCommand } from '../../../src/operator/use-cases/command.ts';
 import { CommandFailure } from '../../../src/operator/use-cases/failures.ts';
 import type { PresentedDelivery } from '../../../src/operator/use-cases/present.ts';
 import { goldenRecords } from '../../journal/golden-records.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import {
   type Fixture,
   fixtureChecks,
@@ -347,7 +347,7 @@ describe('limits', () => {
 
 test('cards go through CMI once its settings are whole; its secrets are sealed and not shown', async () => {
   const { id } = await json('org', 'create', '--name', 'Cards');
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  const folder = temporaryFolder();
   const [key, password] = ['store-key', 'password'].map((name) => join(folder, name)) as [string, string];
   writeFileSync(key, 'K-5ecret\n');
   writeFileSync(password, 'P-5ecret\n');
@@ -380,7 +380,6 @@ test('cards go through CMI once its settings are whole; its secrets are sealed a
     '--api-password-file',
     password,
   );
-  rmSync(folder, { recursive: true });
   assert.match(
     withUser.out,
     /live +card +cmi +0 +gateway=\S+ client_id=600000001 api_user=shop_api store_key=\(sealed\) api_password=\(sealed\)/,
@@ -428,9 +427,8 @@ test('open reviews are found behind any number of closed ones, both modes in ord
 
 test('config is the server’s, or without one what a start would use', async () => {
   assert.match((await run('config')).out, /^port +1234 +PAYMENTS_PORT$/m);
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  const folder = temporaryFolder();
   assert.match((await run('config', '--data-dir', folder)).out, /^host +::1 +PAYMENTS_HOST$/m);
-  rmSync(folder, { recursive: true });
 });
 
 test('former names go on working, with a line that says the present one', async () => {
@@ -465,7 +463,7 @@ test('doctor shows what was checked, and exits with 1 when something is wrong', 
 });
 
 test('doctor without a service looks at the machine and the folder; only with --stopped all can be well', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
+  const folder = temporaryFolder();
   const down = await run('doctor', '--data-dir', folder);
   assert.deepEqual([down.code, down.error], [1, 'payments: something is wrong: service\n']);
   assert.match(down.out, /^service +WRONG +no server runs on .*: start it with "payments serve"/m);
@@ -473,7 +471,6 @@ test('doctor without a service looks at the machine and the folder; only with --
   const stopped = await run('doctor', '--stopped', '--data-dir', folder);
   assert.deepEqual([stopped.code, stopped.error], [0, '']);
   assert.doesNotMatch(stopped.out, /^service/m);
-  rmSync(folder, { recursive: true });
 });
 
 const failingEndpoint = {

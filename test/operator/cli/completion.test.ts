@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../service.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { runCommandLine } from './command-line.ts';
 
 type Complete = (script: string, words: readonly string[]) => string;

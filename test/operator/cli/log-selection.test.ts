@@ -6,13 +6,8 @@ import { test } from 'node:test';
 import { type FoundEntry, isDefect, type LogDefect, LogReader } from '../../../src/journal/log-reader.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import { newest, selected } from '../../../src/operator/cli/log-selection.ts';
-import {
-  identity,
-  segmentEachTurn,
-  startMs,
-  temporaryFolder,
-  turnAt,
-} from '../../journal/journal-fixtures.ts';
+import { identity, segmentEachTurn, startMs, turnAt } from '../../journal/journal-fixtures.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 const hourMs = 3_600_000;
 /** The hour of each entry, and how far the clock was off. */

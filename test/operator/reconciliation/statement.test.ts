@@ -17,7 +17,7 @@ import {
   readDay,
   statementFormats,
 } from '../../../src/operator/reconciliation/statement-line.ts';
-import { temporaryFolder } from '../../service.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 const folder = temporaryFolder();
 const path = join(folder, 'statement.csv');

@@ -6,15 +6,13 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemTimers } from '../../../src/core/scheduler.ts';
 import type { RemoteText, TextPart } from '../../../src/disk/remote-text.ts';
@@ -24,12 +22,12 @@ import { auditFiles, lastRows, placed } from '../../../src/operator/audit/audit-
 import { AuditFollower } from '../../../src/operator/audit/audit-follower.ts';
 import { AuditLog } from '../../../src/operator/audit/audit-log.ts';
 import { SharedRecord } from '../../../src/operator/audit/shared-record.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'audit-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** What the others hold, in memory. */
 class Others implements RemoteText {

@@ -5,16 +5,14 @@ import assert from 'node:assert/strict';
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { scrub } from '../../../src/core/secret-text.ts';
 import { DirectoryRefusal } from '../../../src/directory/refusal.ts';
 import { Audit, readAudit } from '../../../src/operator/audit/audit.ts';
@@ -22,12 +20,12 @@ import { auditFiles, lastRows, readText } from '../../../src/operator/audit/audi
 import { AuditLog } from '../../../src/operator/audit/audit-log.ts';
 import { AuditTrail } from '../../../src/operator/audit/audit-trail.ts';
 import { OperatorFailure } from '../../../src/operator/use-cases/failures.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'audit-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const by = { user: 'amina', uid: 1000, sudo_user: null };
 

@@ -1,8 +1,6 @@
 // A running operators' socket for tests: the real server and the real directory in a temporary folder, a shard that has only
 // reviews, and made-up metrics and configuration.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scrub } from '../../../src/core/secret-text.ts';
 import { Directory } from '../../../src/directory/directory.ts';
@@ -17,6 +15,7 @@ import { OperatorFailure } from '../../../src/operator/use-cases/failures.ts';
 import type { Check, OperatorServices, Status } from '../../../src/operator/use-cases/services.ts';
 import type { OpenCall } from '../../../src/shard/protocol.ts';
 import { createManualClock } from '../../manual-clock.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 export const upMetric = {
   name: 'up',
@@ -95,7 +94,7 @@ export const fixtureStatus: { -readonly [Key in keyof Status]: Status[Key] } = {
 };
 
 export async function openFixture(commands?: Readonly<Record<string, OperatorCommand>>): Promise<Fixture> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'operator-'));
+  const dataDir = temporaryFolder();
   const clock = createManualClock(startMs);
   const folder = join(dataDir, 'directory');
   const part = { folder: '0'.repeat(32), generation: 0, part: 'directory' };
@@ -176,7 +175,6 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
       await server.close();
       await audit.close();
       await directory.closeStore();
-      rmSync(dataDir, { recursive: true });
     },
   };
 }

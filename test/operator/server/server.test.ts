@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -18,6 +17,7 @@ import { openOperatorServer } from '../../../src/operator/socket/server.ts';
 import { defineCommand } from '../../../src/operator/use-cases/command.ts';
 import { OperatorFailure } from '../../../src/operator/use-cases/failures.ts';
 import type { OperatorServices } from '../../../src/operator/use-cases/services.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { type Fixture, openFixture } from './fixture.ts';
 
 const none = {} as OperatorServices;
@@ -166,8 +166,7 @@ describe('the operators’ socket', () => {
 });
 
 describe('without a server', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
 
   test('the socket that was tried is named', async () => {
     const call = exchange(folder, 'echo', {});

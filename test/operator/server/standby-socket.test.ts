@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exchange } from '../../../src/operator/socket/operator-client.ts';
 import { openStandbySocket } from '../../../src/operator/socket/standby-socket.ts';
-import { temporaryFolder } from '../../service.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 test('a node that stands by tells of itself, and where all else is done', async (context) => {
   const dataDir = temporaryFolder();
