@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { NamedCharge } from '../../../src/domain/settled.ts';
 import { compareOrder } from '../../../src/operator/reconciliation/compare-order.ts';
 import type { StatementLine } from '../../../src/operator/reconciliation/statement-line.ts';
@@ -300,3 +301,80 @@ for (const [what, ours, given, told, matched, inReviews = 0] of rows)
     assert.deepEqual([compared.matched.length, compared.inReviews.length], [matched, inReviews]);
     for (const { money } of compared.told) if (money !== null) assert.equal(money.charge, 'ch_1');
   });
+
+const dayOf = (days: number) => new Date(Date.UTC(2026, 9, 1 + days)).toISOString().slice(0, 10);
+/** Days of October and November. */
+const days = fc.integer({ min: 0, max: 60 });
+
+/** An order that was paid, paid again and paid back, as we know it, and the lines of a statement that says the same. */
+const orders = fc
+  .record({
+    amount: fc.constantFrom(10, 100),
+    paid: days,
+    isReported: fc.boolean(),
+    hasReferences: fc.boolean(),
+    late: fc.array(fc.record({ amount: fc.constantFrom(10, 55, 100), on: days }), { maxLength: 2 }),
+    refunds: fc.array(
+      fc.record({
+        amount: fc.integer({ min: 1, max: 3 }),
+        status: fc.constantFrom('succeeded', 'failed', 'pending'),
+        on: days,
+      }),
+      { maxLength: 4 },
+    ),
+  })
+  .map(({ amount, paid, isReported, hasReferences, late, refunds }) => {
+    const inReviews = hasReferences ? late.map((each, at) => ({ ...each, reference: `L${at}` })) : [];
+    const taken = { amount, on: paid, reference: hasReferences ? 'T1' : null };
+    const payments = [taken, ...inReviews].map(({ on, ...each }) => line({ ...each, day: dayOf(on) }));
+    const made = refunds.filter(({ status }) => status === 'succeeded');
+    const lines = [...payments, ...made.map((each) => back(each.amount, { day: dayOf(each.on) }))];
+    const receipts = [
+      ...(isReported ? [{ reference: 'T1', amount, credited: true }] : []),
+      ...inReviews.map((each) => ({ reference: each.reference, amount: each.amount, credited: false })),
+    ];
+    const ours = charge({
+      amount,
+      settled: dayOf(paid),
+      receipts,
+      refunds: refunds.map((each, at) => refund(`re_${at}`, each.amount, each.status, dayOf(each.on))),
+    });
+    return { ours, lines: lines.map((each, at) => ({ ...each, line: at + 1 })) };
+  });
+
+test('of a statement that is right nothing is told, month by month', () => {
+  fc.assert(
+    fc.property(orders, ({ ours, lines }) => {
+      for (const month of ['2026-10', '2026-11']) {
+        const own = lines.filter(({ day }) => day?.startsWith(month));
+        // An order that the statement does not name is told elsewhere.
+        if (own.length === 0) continue;
+        const compared = compareOrder(own, ours, { from: `${month}-01`, to: `${month}-31` });
+        assert.deepEqual(compared.told, []);
+        assert.equal(compared.matched.length + compared.inReviews.length, own.length);
+      }
+    }),
+  );
+});
+
+const mistakes: readonly ((lines: readonly StatementLine[], at: number) => readonly StatementLine[])[] = [
+  (lines, at) => lines.filter((each, position) => position !== at || each.reference?.startsWith('L')),
+  (lines, at) =>
+    lines.map((each, position) => (position === at ? { ...each, amount: each.amount + 1 } : each)),
+  (lines, at) =>
+    lines.flatMap((each, position) => (position === at ? [each, { ...each, line: 99 }] : [each])),
+  (lines, at) => [...lines, { ...lines[at]!, reference: 'another', line: 99 }],
+];
+
+test('of a statement with a mistake something is told, whatever it is', () => {
+  const period = { from: '2026-10-01', to: '2026-11-30' };
+  const mistaken = fc.tuple(orders, fc.constantFrom(...mistakes), fc.nat());
+  fc.assert(
+    fc.property(mistaken, ([{ ours, lines }, mistake, any]) => {
+      const given = mistake(lines, any % lines.length);
+      // An order that the statement does not name is told elsewhere, and a line of money in a review is not missed.
+      fc.pre(given.length > 0 && JSON.stringify(given) !== JSON.stringify(lines));
+      assert.notEqual(compareOrder(given, ours, period).told.length, 0);
+    }),
+  );
+});
