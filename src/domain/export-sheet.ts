@@ -169,9 +169,9 @@ function settledText({ status, settled_at_ms: ms }: ChargeRecord | RefundRecord)
  */
 function plainText(text: string | null): string | null {
   if (text === null || /^(?:0|[1-9]\d{0,10})$/.test(text)) return text;
+  if (!/\d/.test(text) || !/^[\d\s.,:/%+\p{L}\p{M}-]+$/u.test(text)) return text;
   const words = unaccented(text).match(/\p{L}+/gu) ?? [];
-  const mayBeRead = /\d/.test(text) && /^[\d\s.,:/%+\p{L}\p{M}-]+$/u.test(text);
-  return mayBeRead && words.every(isOfNumberOrDay) ? `'${text}` : text;
+  return words.every(isOfNumberOrDay) ? `'${text}` : text;
 }
 
 /** The exponent of a number, half a day, or a month, which may be cut after its third letter. */
