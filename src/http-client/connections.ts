@@ -21,6 +21,7 @@ import { defined } from '../core/assert.ts';
 import type { MonotonicClock } from '../core/clock.ts';
 import type { CheckedUrl } from './address-guard.ts';
 import { Alarm } from './alarm.ts';
+import { Handshakes } from './handshakes.ts';
 import { TlsSessions } from './tls-sessions.ts';
 
 export type Target = Extract<CheckedUrl, { ok: true }>;
@@ -174,6 +175,7 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #secureContext: SecureContext;
   readonly #sessions = new TlsSessions(verifiedForMs);
+  readonly #handshakes: Handshakes;
   /** By endpoint, until their sockets are closed. */
   readonly #open = new Map<string, Connection[]>();
   /** Where all sockets read to, each in its turn. */
@@ -184,6 +186,7 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     const { extraCa } = options;
     this.#options = options;
+    this.#handshakes = new Handshakes(options.monotonic);
     this.#secureContext = createSecureContext({
       ciphers,
       ...(extraCa && { ca: [...rootCertificates, extraCa] }),
@@ -208,11 +211,16 @@ export class Connections {
     return null;
   }
 
+  /** Whether a new connection may be opened now, see `Handshakes`. */
+  mayOpen(account: string, { url }: Target): boolean {
+    return url.protocol === 'http:' || this.#handshakes.mayBegin(account, url.origin);
+  }
+
   /**
    * Connects to the checked addresses, one after the other. The name is used to check the
    * certificate only.
    */
-  open(endpoint: string, target: Target, addresses: readonly string[]): Connection {
+  open(endpoint: string, account: string, target: Target, addresses: readonly string[]): Connection {
     if (this.#openCount >= this.#options.connectionsMax) this.#closeOldest();
     const lookup: LookupFunction = (_host, _options, callback) =>
       callback(
@@ -238,11 +246,11 @@ export class Connections {
     const connection =
       target.url.protocol === 'http:'
         ? this.#add(endpoint, target, connectTcp(options))
-        : this.#openTls(endpoint, target, options);
+        : this.#openTls(endpoint, account, target, options);
     return connection;
   }
 
-  #openTls(endpoint: string, target: Target, options: object): Connection {
+  #openTls(endpoint: string, account: string, target: Target, options: object): Connection {
     const { origin } = target.url;
     const known = this.#sessions.get(origin, this.#options.monotonic());
     const socket = connectTls({
@@ -254,6 +262,7 @@ export class Connections {
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
     });
+    this.#handshakes.begin(account, origin, socket);
     const connection = this.#add(endpoint, target, socket);
     let session: Buffer | undefined;
     // A resumed session checks no host name, so the session of an unauthorized connection is never

@@ -28,6 +28,8 @@ export interface PostOptions extends ConnectionsOptions {
 interface PostInput {
   /** Whose connections are used. */
   readonly endpoint: string;
+  /** Who answers for what the receiver does; the endpoint alone when left out. */
+  readonly account?: string;
   readonly url: string;
   /** See `headerLines`. */
   readonly headers: string;
@@ -159,7 +161,12 @@ class Sending {
   }
 
   #connect(): void {
-    const connection = this.#connections.open(this.#post.endpoint, this.#target, this.#addresses);
+    const { endpoint, account = endpoint } = this.#post;
+    if (!this.#connections.mayOpen(account, this.#target)) {
+      this.#fail('not connected: certificates that are not trusted came too often');
+      return;
+    }
+    const connection = this.#connections.open(endpoint, account, this.#target, this.#addresses);
     this.#exchange(connection, false, this.#ended);
   }
 

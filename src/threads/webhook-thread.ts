@@ -61,7 +61,7 @@ const dispatcher = new Dispatcher({
   attempt: ({ org, endpoint, sealed, url, body, nowSeconds }) => {
     const owner = { id: endpoint, org };
     const secrets = sealed.map((each) => signingKeys.open(each, owner));
-    return attempts.make({ endpoint, url, body, secrets, nowSeconds });
+    return attempts.make({ org, endpoint, url, body, secrets, nowSeconds });
   },
   hangUp: (endpoint) => attempts.connections.hangUp(endpoint),
   send(shard, message) {

@@ -9,6 +9,8 @@ import type { Connections } from '../http-client/connections.ts';
 import { headerLines, type PostOptions, Posts } from '../http-client/posts.ts';
 
 interface AttemptInput {
+  /** The organization, which answers for its receivers. */
+  readonly org: string;
   /** The endpoint whose connections are used. */
   readonly endpoint: string;
   readonly url: string;
@@ -22,7 +24,6 @@ interface AttemptInput {
 
 /** An attempt whose signing secrets are still sealed. */
 export interface SealedAttempt extends Omit<AttemptInput, 'secrets'> {
-  readonly org: string;
   /** Those that are active, newest first. */
   readonly sealed: readonly string[];
 }
@@ -53,10 +54,11 @@ export class Attempts {
    */
   make(input: AttemptInput): Promise<AttemptResult> {
     const startedAtMs = this.#monotonic();
-    const { endpoint, url, body, nowSeconds } = input;
+    const { org, endpoint, url, body, nowSeconds } = input;
     return new Promise((resolve, reject) =>
       this.#posts.send({
         endpoint,
+        account: org,
         url,
         headers: headersOf(input),
         body,

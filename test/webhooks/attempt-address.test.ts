@@ -130,7 +130,14 @@ test('many attempts wait at the same time; the slow one holds up nobody', async 
     const run = (path: string) => {
       const url = `https://receiver.example:${receiver.port}${path}`;
       const nowSeconds = 1_800_000_000.25;
-      return made.make({ endpoint: 'we_1', url, body: '{}', secrets: ['svc_whsec_a'], nowSeconds });
+      return made.make({
+        org: 'org_1',
+        endpoint: 'we_1',
+        url,
+        body: '{}',
+        secrets: ['svc_whsec_a'],
+        nowSeconds,
+      });
     };
     const slow = run('/slow');
     const quick = await Promise.all(Array.from({ length: 50 }, (_, i) => run(`/${i}`)));

@@ -54,7 +54,7 @@ export function attempts(options: Partial<PostOptions> = {}): Deliver {
   const attempts = makeAttempts(options);
   const deliver = async (url: string, endpoint = 'we_1') => {
     const nowSeconds = Date.now() / 1000;
-    const result = await attempts.make({ endpoint, url, body, secrets: [secret], nowSeconds });
+    const result = await attempts.make({ org: 'org_1', endpoint, url, body, secrets: [secret], nowSeconds });
     const open = clientSockets.filter(({ closed }) => !closed).length;
     const kept = madeHere.reduce((sum, { connections }) => sum + connections.idleCount, 0);
     assert.ok(open <= kept, 'it settled with a connection that is neither closed nor kept');

@@ -30,6 +30,7 @@ test('memory stays flat under endless answers', async () => {
     allowPrivate: true,
   });
   const input = {
+    org: 'org_1',
     endpoint: 'we_1',
     url: receiver.origin,
     body: '{}',

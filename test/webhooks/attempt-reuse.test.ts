@@ -70,7 +70,7 @@ test('deliveries at the same time have a connection each, and there are never mo
   };
   return withReceiver({ respond }, async (receiver) => {
     const made = makeAttempts();
-    const input = { endpoint: 'we_1', url: receiver.origin, body, secrets: [], nowSeconds: 1 };
+    const input = { org: 'org_1', endpoint: 'we_1', url: receiver.origin, body, secrets: [], nowSeconds: 1 };
     for (let round = 0; round < 3; round++) {
       await Promise.all(Array.from({ length: 5 }, () => succeeds(made.make(input))));
     }
@@ -410,7 +410,9 @@ for (const tls of ['TLSv1.2', 'TLSv1.3'] as const) {
       const { connections } = made;
       const { origin } = new URL(`https://receiver.example:${receiver.port}/`);
       const deliverAndTake = async (endpoint: string) => {
-        await succeeds(made.make({ endpoint, url: `${origin}/`, body, secrets: [], nowSeconds: 1 }));
+        await succeeds(
+          made.make({ org: 'org_1', endpoint, url: `${origin}/`, body, secrets: [], nowSeconds: 1 }),
+        );
         const connection = connections.idleOf(endpoint, origin, () => true);
         assert.ok(connection);
         return connection;

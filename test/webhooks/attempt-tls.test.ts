@@ -68,7 +68,14 @@ async function deliver(options: { port: number; host?: string | undefined; extra
   const { port, host = name, extraCa } = options;
   const attempts = makeAttempts({ extraCa });
   const url = `https://${host}:${port}/`;
-  return attempts.make({ endpoint: 'we_1', url, body: '{}', secrets: ['svc_whsec_a'], nowSeconds: 1 });
+  return attempts.make({
+    org: 'org_1',
+    endpoint: 'we_1',
+    url,
+    body: '{}',
+    secrets: ['svc_whsec_a'],
+    nowSeconds: 1,
+  });
 }
 
 for (const { title, identity, host, failure } of cases) {

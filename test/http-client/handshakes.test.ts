@@ -1,0 +1,71 @@
+// Receivers that send long chains of certificates, whose signatures all take time of the thread.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Posts } from '../../src/http-client/posts.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { authority, postOptions } from '../webhooks/attempt-harness.ts';
+import { createAuthority, type Identity } from '../webhooks/certificates.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+const hosts = ['shop.example'];
+const stranger = createAuthority('Stranger');
+const own = stranger.issue({ hosts });
+/** About 35 KB. */
+const longChain: Identity = { key: own.key, cert: own.cert + stranger.cert.repeat(100) };
+
+const notTrusted = /^certificate not trusted/;
+const notConnected = 'not connected: certificates that are not trusted came too often';
+
+async function shops() {
+  const [evil, known, other] = await Promise.all([
+    startReceiver({ identity: longChain }),
+    startReceiver({ identity: authority.issue({ hosts }) }),
+    startReceiver({ identity: authority.issue({ hosts }) }),
+  ]);
+  const clock = createManualClock(0);
+  const posts = new Posts({ ...postOptions, monotonic: clock.monotonic });
+  const post = async ({ port }: { readonly port: number }, account: string) => {
+    const request = { headers: '', body: '{}', answerBytesMax: 100, isIdempotent: false };
+    const url = `https://shop.example:${port}/`;
+    return (await posts.post({ ...request, endpoint: url, account, url })).failure;
+  };
+  const close = () => Promise.all([evil, known, other].map((receiver) => receiver.close()));
+  return { evil, known, other, clock, post, close };
+}
+
+test('who sends too much that is not trusted is not connected to for a while, and only the own organization is refused', async () => {
+  const { evil, known, other, clock, post, close } = await shops();
+  assert.equal(await post(known, 'org_a'), null);
+  for (let i = 0; i < 4; i++) assert.match((await post(evil, 'org_a')) ?? '', notTrusted);
+  assert.equal(await post(evil, 'org_a'), notConnected);
+  assert.equal(evil.connectionCount, 4);
+  assert.equal(await post(other, 'org_a'), notConnected);
+  assert.equal(await post(known, 'org_a'), null, 'its certificate was trusted the last time');
+  assert.equal(await post(other, 'org_b'), null);
+  clock.advance(10_000);
+  assert.equal(await post(other, 'org_a'), null);
+  assert.match((await post(evil, 'org_a')) ?? '', notTrusted);
+  await close();
+});
+
+test('handshakes that are under way end when an organization has used up its allowance', async () => {
+  const { evil, post, close } = await shops();
+  const failures = await Promise.all(Array.from({ length: 40 }, () => post(evil, 'org_a')));
+  const judged = failures.filter((failure) => notTrusted.test(failure ?? ''));
+  assert.ok(judged.length >= 4 && judged.length < 40, `${judged.length} were judged`);
+  assert.equal(await post(evil, 'org_a'), notConnected);
+  await close();
+});
+
+test('a receiver that was trusted is no more once its certificate is not', async () => {
+  const { evil, known, post, close } = await shops();
+  assert.equal(await post(known, 'org_a'), null);
+  await known.close();
+  const changed = await startReceiver({ identity: longChain, port: known.port });
+  for (let i = 0; i < 4; i++) assert.match((await post(changed, 'org_a')) ?? '', notTrusted);
+  assert.equal(await post(changed, 'org_a'), notConnected);
+  assert.equal(await post(evil, 'org_a'), notConnected);
+  await changed.close();
+  await close();
+});
