@@ -70,6 +70,13 @@ export const systemTimers: Timers = {
   },
 };
 
+/** What `work` resolves with; null when that takes longer than `ms`. Rejects as `work` does. */
+export function within<T>(ms: number, work: Promise<T>, { after }: Timers = systemTimers): Promise<T | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const cancel = after(ms, () => resolve(null));
+  return Promise.race([work, late]).finally(cancel);
+}
+
 const aliveMs = 60_000;
 
 /** The process does not end for want of something to do before `run` has. */

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { FixedQueue } from '../core/fixed-queue.ts';
-import { backOffMs } from '../core/scheduler.ts';
+import { backOffMs, within } from '../core/scheduler.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import { MailRefused } from './mail-refused.ts';
 import type { MailOutbox, QueuedMail } from './outbox.ts';
@@ -74,10 +74,7 @@ export class MailSender {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer ?? undefined);
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, stopMsMax);
-    await Promise.race([this.#running, late]);
-    clearTimeout(timer);
+    await within(stopMsMax, this.#running);
     this.#abandoned = true;
   }
 

@@ -1,7 +1,7 @@
 // The endpoints that fail, of all shards. A shard that is away or waits for its disk is left out,
 // so that `payments status` says so in time.
 
-import { setTimeout as wait } from 'node:timers/promises';
+import { within } from '../core/scheduler.ts';
 import { presentEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { FailingEndpoints } from '../shard/endpoint-health.ts';
@@ -9,12 +9,9 @@ import type { Failing, StatusOptions } from '../telemetry/status.ts';
 
 export function failingEndpoints(clients: readonly Pick<ShardClient, 'ask'>[]): StatusOptions['failing'] {
   return async (limit, withinMs) => {
-    const late = new AbortController();
-    const timeout = wait(withinMs, null, { signal: late.signal }).catch(() => null);
     const answers = await Promise.all(
-      clients.map((client) => Promise.race([client.ask({ kind: 'failing_endpoints', limit }), timeout])),
+      clients.map((client) => within(withinMs, client.ask({ kind: 'failing_endpoints', limit }))),
     );
-    late.abort();
     const told = answers.flatMap((answer): FailingEndpoints[] =>
       answer?.ok ? [JSON.parse(answer.body)] : [],
     );

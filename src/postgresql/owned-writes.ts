@@ -2,6 +2,7 @@
 // writes, as with a log: it locks the partition's row and compares epoch and next sequence. A write
 // whose answer was lost is sent again with the same sequence, so it is stored once.
 
+import { within } from '../core/scheduler.ts';
 import type { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
@@ -102,10 +103,7 @@ export class OwnedWrites {
   }
 
   async close(): Promise<void> {
-    const isLate = Promise.withResolvers<void>();
-    const cancel = this.#options.timers.after(closeMs, isLate.resolve);
-    await Promise.race([this.#writing, isLate.promise]);
-    cancel();
+    await within(closeMs, this.#writing, this.#options.timers);
     this.#connection.close();
   }
 }

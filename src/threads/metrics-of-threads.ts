@@ -1,7 +1,7 @@
 // The metrics that threads tell, each as prom-client's JSON. One that is not there, or ends
 // meanwhile, tells none; nor does one of another node that takes too long.
 
-import { setTimeout as wait } from 'node:timers/promises';
+import { within } from '../core/scheduler.ts';
 import type { Thread } from './thread.ts';
 
 const elsewhereMsMax = 2_000;
@@ -15,5 +15,5 @@ export async function metricsOfThreads(threads: readonly (Told | null)[]): Promi
 
 async function metricsOf(thread: Told): Promise<object | null> {
   const told = thread.ask('metrics', {}).catch(() => null);
-  return thread.isElsewhere ? Promise.race([told, wait(elsewhereMsMax, null, { ref: false })]) : told;
+  return thread.isElsewhere ? within(elsewhereMsMax, told) : told;
 }

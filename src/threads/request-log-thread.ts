@@ -1,8 +1,9 @@
 // The entry of the thread of the request logs: it writes what the edges of its node hand over,
 // drops what is too old, and searches, with those of other nodes. Nothing waits for it.
 
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { within } from '../core/scheduler.ts';
 import { believedAfterMs } from '../core/service-clock.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { BatchWritten, EntryBatch } from '../request-logs/client.ts';
@@ -123,8 +124,10 @@ async function askOther<N extends keyof LogOfNodeQuestions>(
   asks: LogOfNodeQuestions[N]['asks'],
 ) {
   if (log.size >= questionsMax) return null;
-  const tooLate = wait(otherMsMax, null, { ref: false });
-  return Promise.race([log.ask(name, asks).catch(() => null), tooLate]);
+  return within(
+    otherMsMax,
+    log.ask(name, asks).catch(() => null),
+  );
 }
 
 async function take(port: MessagePort, message: EntryBatch | Question<LogQuestions>): Promise<void> {

@@ -36,14 +36,10 @@ const doneTexts = {
   notices: 'notices_saved',
 } as const;
 
-export async function showAccount(request: OwnRequest, people: People): Promise<DashboardAnswer> {
-  return accountPage(request, people);
-}
-
 export async function saveName(request: OwnRequest, people: People): Promise<DashboardAnswer> {
   const name = request.form.get('name') ?? '';
   const problems = nameProblems(request, name);
-  if (Object.keys(problems).length > 0) return accountPage(refused(request, problems), people);
+  if (Object.keys(problems).length > 0) return showAccount(refused(request, problems), people);
   await change(request, people, 'member.rename', { name: checkedPersonName(name) });
   return done(request, 'name');
 }
@@ -58,7 +54,7 @@ export async function saveNotices(request: OwnRequest, people: People): Promise<
 /** A new password ends all other sessions: whoever knew the old one is signed out. */
 export async function savePassword(request: OwnRequest, people: People): Promise<DashboardAnswer> {
   const { member, session, form: sent, say } = request;
-  const again = (shown: OwnRequest) => accountPage(shown, people);
+  const again = (shown: OwnRequest) => showAccount(shown, people);
   const password = sent.get('password') ?? '';
   const weak = passwordProblems(request, password, member);
   if (Object.keys(weak).length > 0) return again(refused(request, weak));
@@ -76,7 +72,7 @@ export async function savePassword(request: OwnRequest, people: People): Promise
   return done(request, 'password', token === null ? [] : [people.cookies.setSession(token)]);
 }
 
-export async function showTwoStep(request: OwnRequest, people: People): Promise<DashboardAnswer> {
+export function showTwoStep(request: OwnRequest, people: People): DashboardAnswer {
   return secretPage(request, newSecret(people, request.member));
 }
 
@@ -143,7 +139,7 @@ function done(
   return redirect(link(request, address, { done: what }), cookies);
 }
 
-function accountPage(request: OwnRequest, people: People): DashboardAnswer {
+export function showAccount(request: OwnRequest, people: People): DashboardAnswer {
   return memberPage(request, {
     title: request.say('account_title'),
     body: [

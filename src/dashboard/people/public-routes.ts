@@ -29,7 +29,7 @@ import { askToConfirm, confirm, showConfirm } from './step-up.ts';
 /** For anybody; `token` is the last segment of the address of a link. */
 type Open = (request: OpenRequest, people: People, token: string) => Promise<DashboardAnswer>;
 /** For members who are signed in. The key of a form is checked before. */
-type Own = (request: OwnRequest, people: People) => Promise<DashboardAnswer>;
+type Own = (request: OwnRequest, people: People) => DashboardAnswer | Promise<DashboardAnswer>;
 
 interface PublicRoute {
   readonly method: 'GET' | 'POST';
@@ -127,7 +127,7 @@ export function toSignIn(incoming: Incoming, again = false): DashboardAnswer {
   return redirect(link(incoming, '/dashboard/sign-in', { next, again: again ? 'yes' : '' }));
 }
 
-async function toFirstOrganization(request: OwnRequest, people: People): Promise<DashboardAnswer> {
+function toFirstOrganization(request: OwnRequest, people: People): DashboardAnswer {
   const { organizations, say } = request;
   const [first] = organizations;
   if (first === undefined)

@@ -17,7 +17,7 @@ export function askToConfirm(request: MemberRequest, next: string): DashboardAns
   return redirect(link(request, confirmAddress, { next }));
 }
 
-export async function showConfirm(request: OwnRequest): Promise<DashboardAnswer> {
+export function showConfirm(request: OwnRequest): DashboardAnswer {
   return confirmPage(request, nextAddress(request.query.get('next')));
 }
 

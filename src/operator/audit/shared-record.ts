@@ -3,7 +3,7 @@
 // others.
 
 import { assert } from '../../core/assert.ts';
-import type { Timers } from '../../core/scheduler.ts';
+import { type Timers, within } from '../../core/scheduler.ts';
 import type { RemoteText } from '../../disk/remote-text.ts';
 import { auditFiles, endOf, readText, startOf } from './audit-files.ts';
 import { alignRecord, fetchRecord, type GrowingFiles } from './audit-mirror.ts';
@@ -63,9 +63,8 @@ export class SharedRecord {
 
   /** Whether all is given before so many milliseconds are over. */
   async #isGivenWithin(ms: number): Promise<boolean> {
-    const late = Promise.withResolvers<boolean>();
-    const cancel = this.#timers.after(ms, () => late.resolve(false));
-    return Promise.race([Promise.resolve(this.#giving).then(() => true), late.promise]).finally(cancel);
+    const given = Promise.resolve(this.#giving).then(() => true);
+    return (await within(ms, given, this.#timers)) ?? false;
   }
 
   async #giveAll(): Promise<void> {
