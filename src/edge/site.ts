@@ -119,8 +119,8 @@ export function createSite(options: SiteOptions): Handler {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
     const headers = json + notStored;
-    if (close || exchange.isLast) exchange.refuse(statusOf(refusal), headers, body);
-    else exchange.answer(statusOf(refusal), headers, body);
+    if (close) exchange.isLast = true;
+    exchange.answer(statusOf(refusal), headers, body);
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;

@@ -52,8 +52,8 @@ for (const isTls of [false, true]) {
     /** Who writes one, and goes on when its client has gone: it may hold a share until then. */
     let writers = 0;
 
-    before(async () => {
-      server = await listen({
+    const start = () =>
+      listen({
         host: '127.0.0.1',
         port: 0,
         tls: isTls ? files : null,
@@ -77,10 +77,10 @@ for (const isTls of [false, true]) {
           exchange.holder = 'org_1';
           if (path.startsWith('/v1/body/')) {
             exchange.holder = path;
-            const answer = (body: Buffer | Refusal) =>
-              'code' in body
-                ? exchange.refuse(503, '', 'no room')
-                : exchange.answer(200, '', `${body.length}`);
+            const answer = (body: Buffer | Refusal) => {
+              exchange.isLast = 'code' in body;
+              exchange.answer(200, '', 'code' in body ? body.code : `${body.length}`);
+            };
             return readBody(exchange, 100_000, answer);
           }
           if (path === '/v1/whole') exchange.answer(200, '', large);
@@ -96,11 +96,12 @@ for (const isTls of [false, true]) {
           }
         },
       });
+    before(async () => {
+      server = await start();
     });
     after(() => server.stop(0));
 
-    function send(text: string): Socket {
-      const { port } = server;
+    function send(text: string, { port } = server): Socket {
       const socket = isTls ? connectTls({ port, rejectUnauthorized: false }) : connect(port);
       socket.on('error', () => {});
       socket.write(text);
@@ -204,7 +205,7 @@ for (const isTls of [false, true]) {
 
     test('strangers have one share: the next of them is cut, and organizations have theirs', async () => {
       const [first, organization] = [get('/large'), get('/v1/whole')];
-      await until(() => server.exchanges.slow.size === 2);
+      await until(() => held.bytes > large.length);
       const bytes = held.bytes;
       assert.ok((await buffer(get('/large'))).length < large.length);
       assert.equal(held.bytes, bytes);
@@ -224,6 +225,19 @@ for (const isTls of [false, true]) {
       await until(() => held.bytes === 0 && server.exchanges.open.size === 0);
     });
 
+    test('before a stop a large answer is held for a slow client, too, and a stop waits until it is whole', async () => {
+      const stopping = await start();
+      stopping.announceStop();
+      const socket = send('GET /posted HTTP/1.1\r\nHost: test\r\n\r\n', stopping);
+      await until(() => held.bytes > 0);
+      const stopped = stopping.stop(30_000);
+      const answer = (await buffer(socket)).toString('latin1');
+      assert.match(answer, /^HTTP.1.1 200 OK\r\n.*Connection: close\r\n/s);
+      assert.ok(answer.includes(posted.toString('latin1')));
+      await stopped;
+      assert.equal(held.bytes, 0);
+    });
+
     test('bodies that are not whole yet have a share of the room for each organization', async () => {
       const post = (org: string, bytes: number) =>
         send(`POST /v1/body/${org} HTTP/1.1\r\nHost: test\r\nContent-Length: ${bytes}\r\n\r\n`);
@@ -236,7 +250,7 @@ for (const isTls of [false, true]) {
       await until(() => bodies.bytes === 7_000);
       const second = post('a', 3_000);
       second.write('x'.repeat(1_500));
-      assert.match(await answerOf(second), /^HTTP.1.1 503 .*Connection: close.*no room/s);
+      assert.match(await answerOf(second), /Connection: close.*api_error/s);
       const small = post('a', 100);
       small.write('x'.repeat(100));
       assert.match(await answerOf(small), /100$/, 'one that comes whole needs no room');
@@ -245,7 +259,7 @@ for (const isTls of [false, true]) {
       assert.match(await answerOf(first), /3500$/);
       assert.equal(bodies.bytes, 4_000);
       other.write('x'.repeat(4_000));
-      assert.match(await answerOf(other), /no room/, 'one that grows beyond the share');
+      assert.match(await answerOf(other), /api_error/, 'one that grows beyond the share');
       assert.equal(bodies.bytes, 0);
       const gone = post('b', 9_000);
       gone.write('x'.repeat(4_000));
@@ -279,22 +293,22 @@ for (const isTls of [false, true]) {
 
 test('room: all together, and a part of it for each holder, whose first answer is always taken', () => {
   const answers = new HeldBytes(800);
-  assert.ok(answers.hasRoom('a', 5_000));
-  answers.add('a', 60);
-  assert.deepEqual([answers.hasRoom('a', 40), answers.hasRoom('a', 41)], [true, false]);
-  answers.add('a', -20);
-  assert.equal(answers.hasRoom('a', 41), true);
-  for (const holder of 'bcdefgh') answers.add(holder, 100);
-  answers.add('i', 59);
-  assert.deepEqual([answers.bytes, answers.hasRoom('j', 1), answers.hasRoom('a', 2)], [799, true, false]);
-  answers.add('j', 1);
-  assert.equal(answers.hasRoom('k', 1), false);
-  for (const [holder, bytes] of [
-    ['a', 40],
-    ['i', 59],
-    ['j', 1],
-  ] as const)
-    answers.add(holder, -bytes);
-  for (const holder of 'bcdefgh') answers.add(holder, -100);
+  const [first, ...others] = [...'abcdefgh'].map((holder) => ({ holder }));
+  const [second, last, newest, none] = [...'aijk'].map((holder) => ({ holder }));
+  assert.ok(answers.hasRoom(first!, 5_000));
+  answers.set(first!, 60);
+  assert.deepEqual([answers.hasRoom(second!, 40), answers.hasRoom(second!, 41)], [true, false]);
+  assert.deepEqual([answers.take(first!, 100), answers.take(first!, 101), answers.bytes], [true, false, 100]);
+  answers.set(first!, 40);
+  assert.equal(answers.hasRoom(second!, 41), true);
+  for (const client of others) answers.set(client, 100);
+  answers.set(last!, 59);
+  assert.deepEqual(
+    [answers.bytes, answers.hasRoom(newest!, 1), answers.hasRoom(second!, 2)],
+    [799, true, false],
+  );
+  answers.set(newest!, 1);
+  assert.deepEqual([answers.hasRoom(none!, 1), answers.hasRoom(none!, 0)], [false, true]);
+  for (const client of [first, ...others, last, newest]) answers.set(client!, 0);
   assert.equal(answers.bytes, 0);
 });

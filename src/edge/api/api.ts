@@ -313,8 +313,8 @@ export class Api {
     let lines = json + headers;
     if (refusal.retryAfterSeconds !== undefined) lines += retryAfter(refusal.retryAfterSeconds);
     if (errors[refusal.code].type === 'authentication_error') lines += authChallenge;
-    if (close || exchange.isLast) exchange.refuse(status, lines, body);
-    else exchange.answer(status, lines, body);
+    if (close) exchange.isLast = true;
+    exchange.answer(status, lines, body);
   }
 
   #addressOf({ exchange, head }: ReceivedCall): string {

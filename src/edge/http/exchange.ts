@@ -26,10 +26,9 @@ export interface Exchanges {
   readonly open: Set<Exchange>;
   /** Headers of every answer, each with a line break before it. */
   readonly commonHeaders: string;
-  /** Those whose clients have not taken all of the answer yet. */
-  readonly slow: Set<Exchange>;
   /** The server is to stop, so each answer is the last one on its connection. */
   lastAnswers: boolean;
+  /** The server stops: an endless stream has to end. */
   closing: boolean;
   /** Counts what clients have not taken yet. */
   readonly held: HeldBytes;
@@ -63,7 +62,7 @@ export class Exchange {
   isHead = false;
   /** Its body comes in chunks. */
   isChunked = false;
-  /** Where it ends is not certain, so its answer is the last one on its connection. */
+  /** Its end is not certain, or is not read, so its answer is the last one on its connection. */
   isLast = false;
   /** Without a handler, an exchange that takes too long is cut. */
   handler: ExchangeHandler | null = null;
@@ -75,10 +74,8 @@ export class Exchange {
   #streaming = false;
   /** Resumes the writer of a streamed answer. */
   #resume: (() => void) | null = null;
-  /** The organization whose share the held bytes of the answer count in; all strangers have one. */
+  /** The organization whose share what is held for it counts in; all strangers have one. */
   holder = '';
-  #heldBytes = 0;
-  #bodyBytes = 0;
   /** Since when the client has not taken enough (monotonic); null when nothing waits for it. */
   #stuckAt: number | null = null;
 
@@ -101,7 +98,7 @@ export class Exchange {
     return this.#streaming;
   }
 
-  /** The server stops, so an endless stream has to end. */
+  /** An endless stream has to end. */
   get isClosing(): boolean {
     return this.#exchanges.closing;
   }
@@ -113,37 +110,25 @@ export class Exchange {
 
   /** Whether an answer of that many bytes may be held if the client is slow. */
   hasRoomFor(bytes: number): boolean {
-    return bytes <= wire.partBytes || this.#exchanges.held.hasRoom(this.holder, bytes);
+    return bytes <= wire.partBytes || this.#exchanges.held.hasRoom(this, bytes);
   }
 
   /** So much of its body waits for the rest. False: there is no room for it. */
   holdBody(bytes: number): boolean {
-    const { bodies } = this.#exchanges;
-    const more = bytes - this.#bodyBytes;
-    if (more > 0 && !bodies.hasRoom(this.holder, more)) return false;
-    if (more !== 0) bodies.add(this.holder, more);
-    this.#bodyBytes = bytes;
-    return true;
+    return this.#exchanges.bodies.take(this, bytes);
   }
 
   #hold(bytes: number): void {
-    this.#exchanges.held.add(this.holder, bytes - this.#heldBytes);
-    this.#heldBytes = bytes;
-    if (bytes === 0) {
-      this.#stuckAt = null;
-      this.#exchanges.slow.delete(this);
-    } else {
-      this.#stuckAt ??= performance.now();
-      this.#exchanges.slow.add(this);
-    }
+    this.#exchanges.held.set(this, bytes);
+    this.#stuckAt = bytes === 0 ? null : (this.#stuckAt ?? performance.now());
   }
 
   /**
-   * Call it now and then while the client is slow. uWebSockets.js closes a connection whose
-   * buffers, which may have megabytes, are not taken within 10 seconds; this starts the 10 seconds
-   * again.
+   * Call it now and then. uWebSockets.js closes a connection whose buffers, which may have
+   * megabytes, are not taken within 10 seconds; this starts the 10 seconds again.
    */
   wait(): void {
+    if (this.#stuckAt === null) return;
     this.#response?.pause();
     this.#response?.resume();
   }
@@ -161,8 +146,8 @@ export class Exchange {
   #end(): void {
     this.#response = null;
     this.#exchanges.open.delete(this);
-    if (this.#heldBytes > 0) this.#hold(0);
-    if (this.#bodyBytes > 0) this.holdBody(0);
+    this.#exchanges.held.set(this, 0);
+    this.#exchanges.bodies.set(this, 0);
     this.#resume?.();
   }
 
@@ -231,14 +216,8 @@ export class Exchange {
     const head = this.#head(status, headers);
     if (this.isHead) {
       this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
-    } else if (this.isLast) {
+    } else if (this.isLast || this.#exchanges.lastAnswers) {
       this.#hangUp(wire.lastAnswer(head, body));
-    } else if (this.#exchanges.lastAnswers) {
-      const kept = wire.keep(body);
-      this.#afterParsing((last) => {
-        last.cork(() => last.writeStatus(head).end(kept, true));
-        this.#end();
-      });
     } else if (this.#exchanges.parsing) {
       const kept = wire.keep(body);
       this.#afterParsing((later) => this.#write(later, head, kept));
@@ -276,7 +255,7 @@ export class Exchange {
     this.#response = response;
     this.#streaming = true;
     const start = response.getWriteOffset();
-    if (!this.#exchanges.held.hasRoom(this.holder, body.length - start)) {
+    if (!this.#exchanges.held.hasRoom(this, body.length - start)) {
       this.cut();
       return;
     }
@@ -297,18 +276,6 @@ export class Exchange {
     });
   }
 
-  /** Refuses a request that can't be read to its end, and ends the connection. */
-  refuse(status: number, headers: string, body: string): void {
-    if (this.isHead) {
-      this.answer(status, headers, body);
-      return;
-    }
-    // `writeStatus` adds a line break behind the body.
-    const length = Buffer.byteLength(body) + 2;
-    const head = this.#head(status, headers);
-    this.#hangUp(`${head}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n${body}`);
-  }
-
   /**
    * Writes an answer without ending it for uWebSockets.js, and closes the connection. After `end`,
    * a connection whose client does not take its answers would go on taking requests. A large answer
@@ -317,7 +284,7 @@ export class Exchange {
   #hangUp(answer: string | Uint8Array): void {
     this.#afterParsing((response) => {
       response.cork(() => response.writeStatus(answer));
-      if (answer.length > wire.partBytes && this.#exchanges.held.hasRoom(this.holder, answer.length)) {
+      if (answer.length > wire.partBytes && this.#exchanges.held.hasRoom(this, answer.length)) {
         this.#response = response;
         this.#streaming = true;
         this.#hold(answer.length);

@@ -75,7 +75,6 @@ interface App extends uws.TemplatedApp {
 export function listen(options: ServerOptions): Promise<Server> {
   const exchanges: Exchanges = {
     open: new Set(),
-    slow: new Set(),
     bodies: options.bodies,
     commonHeaders: options.httpsOnly ? strictTransport : '',
     lastAnswers: false,
@@ -185,16 +184,13 @@ function openExchange(
   }
 }
 
-/** Times out old exchanges, the oldest first up to a young one, and cuts slow clients. */
-function sweep(exchanges: Exchanges, options: ServerOptions): void {
-  const oldest = performance.now() - options.requestTimeoutMs;
-  for (const exchange of exchanges.open) {
-    if (exchange.startedAt > oldest) break;
-    if (!exchange.isStreaming) exchange.timeOut();
-  }
-  for (const exchange of exchanges.slow) {
-    if (exchange.isStuckSince(performance.now() - options.slowClientMs)) exchange.cut();
-    else exchange.guard(() => exchange.wait());
+/** Cuts slow clients, and times out exchanges that have no answer yet. */
+function sweep({ open }: Exchanges, { requestTimeoutMs, slowClientMs }: ServerOptions): void {
+  const now = performance.now();
+  for (const exchange of open) {
+    if (exchange.isStuckSince(now - slowClientMs)) exchange.cut();
+    else if (exchange.isStreaming) exchange.guard(() => exchange.wait());
+    else if (exchange.startedAt <= now - requestTimeoutMs) exchange.timeOut();
   }
 }
 
