@@ -9,6 +9,9 @@ import { remembering } from '../core/remembering.ts';
 const headBytesMax = 16 * 1024;
 /** Of the line before a chunk. */
 const lineBytesMax = 1024;
+/** What an interim answer and a line take to read, as so many bytes of a body do. */
+const interimBytes = 1024;
+const lineBytes = 32;
 
 const protocolName = 'HTTP/1.';
 const headEnd = '\r\n\r\n';
@@ -39,6 +42,8 @@ export class AnswerReader {
   status: number | null = null;
   /** The value of the header `Keep-Alive`. */
   keepAlive = '';
+  /** What was read. Interim answers and lines count as more bytes than they have. */
+  readBytes = 0;
   /** Bytes came behind the answer. Nobody knows what they belong to. */
   isSpoiled = false;
   /** The receiver will close the connection after the answer. */
@@ -70,6 +75,7 @@ export class AnswerReader {
 
   /** Takes the next bytes, which may be used again then. Throws `AnswerFault`. */
   take(bytes: Buffer): void {
+    this.readBytes += bytes.length;
     let at = 0;
     while (at < bytes.length) at = this.#takePart(bytes, at);
   }
@@ -122,7 +128,10 @@ export class AnswerReader {
 
   #readHead(text: string): void {
     const { status, keepAlive, body, bodyBytes, isLast } = headOf(text);
-    if (status < 200) return;
+    if (status < 200) {
+      this.readBytes += interimBytes;
+      return;
+    }
     this.status = status;
     this.keepAlive = keepAlive;
     this.isLast = isLast;
@@ -152,6 +161,7 @@ export class AnswerReader {
     const text = this.#text + bytes.toString('latin1', at, end);
     this.#text = feed === -1 ? text : '';
     if (feed === -1) return end;
+    this.readBytes += lineBytes;
     if (!text.endsWith('\r')) throw notHttp('line');
     read(text.slice(0, -1));
     return feed + 1;

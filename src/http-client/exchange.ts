@@ -53,7 +53,6 @@ const failureLengthMax = 200;
 export class Exchange implements ConnectionUser {
   readonly #input: ExchangeInput;
   readonly #answer: AnswerReader;
-  #receivedBytes = 0;
   #failure: string | null = null;
   #isOver = false;
   #isClosedByPeer = false;
@@ -92,7 +91,6 @@ export class Exchange implements ConnectionUser {
 
   received(bytes: Buffer): void {
     if (this.#isOver) return;
-    this.#receivedBytes += bytes.length;
     try {
       this.#answer.take(bytes);
     } catch (error) {
@@ -101,7 +99,7 @@ export class Exchange implements ConnectionUser {
       return;
     }
     if (this.#answer.isWhole) this.#whole();
-    else if (this.#receivedBytes >= readBytesMax)
+    else if (this.#answer.readBytes >= readBytesMax)
       this.#end(this.#answer.status === null ? 'too many interim answers' : this.#judged());
   }
 
@@ -152,10 +150,10 @@ export class Exchange implements ConnectionUser {
   }
 
   #finish(): void {
-    const { status, body: answer } = this.#answer;
+    const { status, body: answer, readBytes } = this.#answer;
     this.#input.done({
       outcome: { status, failure: this.#failure, answer },
-      unanswered: this.#isClosedByPeer && this.#receivedBytes === 0,
+      unanswered: this.#isClosedByPeer && readBytes === 0,
     });
   }
 

@@ -125,8 +125,26 @@ const rows: readonly Row[] = [
   [
     'has nothing but interim answers',
     {},
-    [says('HTTP/1.1 100 Continue\r\n\r\n'.repeat(11_000))],
+    [says('HTTP/1.1 100 Continue\r\n\r\n'.repeat(250))],
     'closed, null "" too many interim answers',
+  ],
+  [
+    'has many interim answers',
+    {},
+    [says(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(249)}${whole}`)],
+    'kept, 200 "ok"',
+  ],
+  [
+    'answers in thousands of chunks',
+    {},
+    [says(`${ok}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(3_745)}`)],
+    'closed, 200 "xxxxxxxxxx"',
+  ],
+  [
+    'answers in nearly as many',
+    {},
+    [says(`${ok}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(3_744)}`)],
+    'open',
   ],
   [
     'is somewhere else',
