@@ -156,8 +156,8 @@ export class IdempotencyIndex {
   #blockFor(hour: number): Block {
     const newest = this.#newest;
     if (newest !== null && newest.hour === hour && newest.length < blockRows) return newest;
-    const free = this.#blocks.indexOf(null);
-    const number = free < 0 ? this.#blocks.length : free;
+    let number = 0;
+    while (this.#blocks[number] != null) number++;
     const words = new Uint32Array(blockRows * rowWords);
     const block: Block = { number, hour, words, length: 0, next: null };
     this.#blocks[number] = block;

@@ -1,7 +1,8 @@
 // The folders of the log: which segment holds what, which of them are open, and what a crash leaves.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeBatch } from '../../src/journal/log/codec.ts';
@@ -136,6 +137,24 @@ test('the oldest segment goes with its folder; one who reads forgets those that 
   await reader.forgetDropped();
   assert.deepEqual(sequencesOf(reader), [7], 'the newest one stays, although its folder has gone');
   await assert.rejects(segments.dropOldest(), /the log has a segment/);
+});
+
+test('before the file of a segment goes, its other name is on the disk: a power cut must not bring the first one back', async (context) => {
+  const { folder, segments } = await filled(context, [1, 3]);
+  const did: string[] = [];
+  for (const name of ['renameSync', 'fsyncSync', 'rmSync'] as const) {
+    const real: (...given: never[]) => void = fs[name];
+    context.mock.method(fs, name, (...given: never[]) => {
+      did.push(name);
+      real(...given);
+    });
+  }
+  syncBuiltinESMExports();
+  await segments.dropOldest();
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
+  assert.deepEqual(did, ['renameSync', 'fsyncSync', 'rmSync']);
+  assert.deepEqual(readdirSync(folder), ['0000000000000003']);
 });
 
 test('segments ascend', async (context) => {

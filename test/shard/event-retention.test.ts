@@ -5,8 +5,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timeOfId } from '../../src/core/ids.ts';
 import { kindIndex, scopeOf } from '../../src/domain/indexes.ts';
+import { CommitBatch } from '../../src/shard/commit-batch.ts';
+import { EventRetention } from '../../src/shard/event-retention.ts';
 import { jointRetention, readRetention, retentionKey } from '../../src/shard/metadata.ts';
-import { Actor, org, settled } from './actor.ts';
+import { Actor, org, settled, startMs } from './actor.ts';
 
 const dayMs = 86_400_000;
 const retentionMs = 30 * dayMs;
@@ -82,11 +84,16 @@ test('no commit batch removes many, and what a restart interrupts goes on', asyn
   await pass(actor, 4 * dayMs - 60_000, 100);
   assert.equal(events(actor).length, 300);
   const left: number[] = [];
+  const minutes: number[] = [];
   let hasRestarted = false;
-  while (events(actor).length > 0) {
-    await pass(actor, 3_600_000 / 60);
+  for (let minute = 0; events(actor).length > 0; minute++) {
+    assert.ok(minute < 1_000, left.join());
+    await pass(actor, 60_000);
     const count = events(actor).length;
-    if (left.at(-1) !== count) left.push(count);
+    if (left.at(-1) !== count) {
+      left.push(count);
+      minutes.push(minute);
+    }
     if (count === 172 && !hasRestarted) {
       hasRestarted = true;
       await actor.shard.checkpoint();
@@ -95,6 +102,8 @@ test('no commit batch removes many, and what a restart interrupts goes on', asyn
   }
   assert.deepEqual(left, [300, 172, 44, 0]);
   assert.ok(hasRestarted);
+  const [, first] = minutes as [number, number];
+  assert.deepEqual(minutes.slice(1), [first, first + 1, first + 2], 'it goes on at once');
   const times = stored(actor).marks.map(({ serviceMs }) => serviceMs);
   const tooClose = times.filter((ms, i) => i > 0 && ms - times[i - 1]! < (4 * dayMs) / 100);
   assert.deepEqual(tooClose, [], 'while events are removed no mark comes before it is due');
@@ -108,12 +117,41 @@ test('a commit batch removes events of one mode only, and the next one those of 
   await pass(actor, 4 * dayMs - 60_000, 100);
   const left: string[] = [];
   const counts = () => `${events(actor, false).length} test, ${events(actor, true).length} live`;
-  for (let step = 0; left.at(-1) !== '0 test, 0 live'; step++) {
-    assert.ok(step < 1_000, left.join('; '));
-    await pass(actor, 3_600_000 / 60);
-    if (left.at(-1) !== counts()) left.push(counts());
+  const minutes: number[] = [];
+  for (let minute = 0; left.at(-1) !== '0 test, 0 live'; minute++) {
+    assert.ok(minute < 1_000, left.join('; '));
+    await pass(actor, 60_000);
+    if (left.at(-1) === counts()) continue;
+    left.push(counts());
+    minutes.push(minute);
   }
   assert.deepEqual(left, ['2 test, 2 live', '0 test, 2 live', '0 test, 0 live']);
+  assert.equal(minutes[2], minutes[1]! + 1);
+});
+
+test('it has something to do when a mark is due or old, and at once while events are to be removed', () => {
+  const { state } = new Actor().shard;
+  const marks = [
+    { serviceMs: 1_000, idMs: 5 },
+    { serviceMs: 2_000, idMs: 6 },
+  ];
+  const started = (horizonMs: number, some = marks) =>
+    new EventRetention(state, 10_000, { horizonMs, marks: some });
+  assert.equal(started(0).dueMs, 2_100, 'nothing was ever removed');
+  assert.equal(started(0, marks.slice(0, 1)).dueMs, 1_100);
+  assert.equal(started(0, []).dueMs, 0);
+  const retention = started(4);
+  const runAt = (serviceMs: number) =>
+    retention.run(new CommitBatch({ nowMs: startMs, serviceMs }, state.records));
+  assert.equal(retention.dueMs, 0, 'what the last process did not finish');
+  runAt(2_050);
+  assert.equal(retention.dueMs, 2_100);
+  runAt(11_000);
+  assert.equal(retention.dueMs, 11_100, 'nothing is removed before it is stored up to where');
+  retention.stored(retention.unstored!);
+  assert.equal(retention.dueMs, 0);
+  runAt(11_050);
+  assert.equal(retention.dueMs, 11_100);
 });
 
 test('nothing is removed before it is stored up to where', async () => {

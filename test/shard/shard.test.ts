@@ -4,6 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dueKey } from '../../src/domain/due.ts';
+import { dueIndex } from '../../src/domain/indexes.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
 import { replayOf } from '../journal/journal-fixtures.ts';
 import { Actor, account, damage, isOpen, org, settled, startMs } from './actor.ts';
@@ -312,6 +314,10 @@ test('a session whose payment is damaged does not expire, and keeps no other fro
   assert.equal((await statusOf(sound)).status, 'expired');
   assert.notEqual((await statusOf(damaged)).status, 'expired');
   assert.deepEqual(actor.failures, []);
+  const { records, tasks } = actor.shard.state;
+  const isLeft = ({ id }: { id: string }) =>
+    tasks.has(dueIndex, dueKey(records.get('checkout_session', id)!));
+  assert.deepEqual([isLeft(damaged), isLeft(sound)], [true, false]);
 });
 
 test('a refund is refused while what the network would be told of it is damaged', async () => {

@@ -90,7 +90,7 @@ export class ReplicatedLog implements LogEngine {
     this.#mirror.start(mirrored.sequence + 1);
     if (mirrored.sequence === sequence) return;
     for await (const portion of this.#remote.read(mirrored.sequence)) {
-      const found = portion.filter((bytes) => !isAfter(acquired, bytes));
+      const found = portion.filter((bytes) => readBatchHeader(bytes).epoch <= acquired.epoch);
       await Promise.all(found.map((bytes) => mirrorBatch(this.#mirror, this.#partition, bytes)));
       // Whoever has appended since has taken the partition, and may lose what it has appended.
       if (found.length < portion.length) throw fencedBy(this.#partition.shard, acquired.epoch, null);
@@ -201,12 +201,6 @@ export class ReplicatedLog implements LogEngine {
     await this.#sending;
     await this.#mirror.close();
   }
-}
-
-/** Whether a batch was appended by a newer owner. */
-function isAfter(acquired: AcquiredLog, bytes: Buffer): boolean {
-  const { firstSequence, epoch } = readBatchHeader(bytes);
-  return firstSequence > acquired.end.sequence && epoch > acquired.epoch;
 }
 
 export function fencedBy(shard: number, epoch: number, newest: number | null): JournalFailure {
