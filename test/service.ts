@@ -54,6 +54,8 @@ export interface Service {
   call(path: string, call?: Call): Promise<Answer>;
   /** Runs an operators' command over the socket. */
   operate<T>(command: string, params: object): Promise<T>;
+  /** Its metrics, as Prometheus reads them. */
+  metrics(): Promise<string>;
   /** Tells it to stop and waits; resolves to the exit code. */
   stop(): Promise<number | null>;
   /** Ends it without warning. */
@@ -148,6 +150,7 @@ export async function startService(
     until: (find) => poll(find, () => output),
     call: (path, call = {}) => send(url, path, { key: keys?.secret ?? null, ...call }),
     operate: (command, params) => exchange(dataDir, command, params) as Promise<never>,
+    metrics: async () => ((await exchange(dataDir, 'metrics', {})) as { text: string }).text,
     async stop() {
       child.ref();
       child.kill('SIGTERM');
@@ -186,6 +189,13 @@ export async function send(url: string, path: string, call: Call): Promise<Answe
     // Not every answer is JSON.
   }
   return { status: response.status, headers: response.headers, text, json };
+}
+
+/** The value of a sample of the metrics, such as `payments_shard_up{shard="0"}`. */
+export function sampleIn(metrics: string, sample: string): number {
+  const line = metrics.split('\n').find((each) => each.startsWith(`${sample} `));
+  assert(line !== undefined, `${sample} in\n${metrics}`);
+  return Number(line.slice(sample.length));
 }
 
 /** It could not be answered now: the client is to try again. */

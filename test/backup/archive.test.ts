@@ -30,7 +30,7 @@ function filesBelow(folder: string): string[] {
 /** Waits until everything that is durable is archived. */
 async function archived(service: Service): Promise<void> {
   await eventually(async () => {
-    const { text } = await service.operate<{ text: string }>('metrics', {});
+    const text = await service.metrics();
     const lags = [...text.matchAll(/^payments_archive_lag_seconds\{part="[\w-]+"\} (\S+)$/gm)].map(
       ([, lag]) => Number(lag),
     );

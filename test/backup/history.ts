@@ -55,7 +55,7 @@ async function nextMillisecond(): Promise<number> {
 }
 
 async function momentOf(service: Service, shops: readonly Shop[]): Promise<Moment> {
-  const { text } = await service.operate<{ text: string }>('metrics', {});
+  const text = await service.metrics();
   const found = [...text.matchAll(/^payments_log_sequence\{shard="(\d+)"\} (\d+)$/gm)];
   const sequences = found.sort().map(([, , sequence]) => Number(sequence));
   const shown = await shownTo(service, shops);

@@ -331,7 +331,7 @@ test('webhooks and network calls of a restored folder wait until it is resumed',
   assert.deepEqual([actions[0], ...actions.slice(-2)], ['org.create done', 'backup done', 'restore done']);
   const status = await again.operate<{ paused: { reason: string } | null }>('status', {});
   assert.match(status.paused!.reason, /^restored from /);
-  const { text } = await again.operate<{ text: string }>('metrics', {});
+  const text = await again.metrics();
   assert.match(text, /^payments_paused 1$/m);
   const ready = await again.call('/readyz');
   assert.deepEqual([ready.status, /^ready, and paused: .*"payments resume"$/m.test(ready.text)], [200, true]);

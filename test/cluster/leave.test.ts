@@ -123,7 +123,7 @@ test('a node that runs a partition leaves, and so does the one that has the leas
   const left = await leaves(b, a);
   assert.match(left.out, /^Node b ran partition \d, and has left, after \d+ ms\.$/m, left.error);
   assert.deepEqual(await shown(), [['a', [0, 1]]]);
-  const { text } = await service.operate<{ text: string }>('metrics', {});
+  const text = await service.metrics();
   assert.doesNotMatch(text, /node="b"/);
   assert.match(text, /^payments_links 0$/m);
 

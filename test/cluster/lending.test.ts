@@ -144,7 +144,7 @@ async function freezeAndMove({ servers, a, b, service, merchants }: Cluster): Pr
     /there is no partition 2: the service has those from 0 to 1/,
   );
   assert.match((await cluster('move', '0', 'c')).error, /no node c is there: a, b/);
-  const { text } = await service.operate<{ text: string }>('metrics', {});
+  const text = await service.metrics();
   assert.match(text, new RegExp(`^payments_partition_runs\\{shard="${ofA[0]}",node="b"\\} 1$`, 'm'));
   assert.match(text, /^payments_links 1$/m);
   assert.match(text, /^payments_links_lost_total [1-9]/m);

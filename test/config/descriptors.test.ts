@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { withinOpenFiles } from '../../src/config/descriptors.ts';
-import { type Service, startService, withRequestLogs } from '../service.ts';
+import { type Service, sampleIn, startService, withRequestLogs } from '../service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
@@ -120,10 +120,7 @@ async function leave(service: Service, visitors: readonly Visitor[], left: numbe
 }
 
 async function metric(service: Service, name: string): Promise<number> {
-  const { text } = await service.operate<{ text: string }>('metrics', {});
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  assert(line, name);
-  return Number(line.slice(name.length));
+  return sampleIn(await service.metrics(), name);
 }
 
 const refusedOf = (reason: string) => `payments_connections_refused_total{reason="${reason}"}`;

@@ -307,7 +307,7 @@ function send(text: string): Promise<void> {
 }
 
 async function metric(name: string): Promise<number> {
-  const { text } = await dashboard.service.operate<{ text: string }>('metrics', {});
+  const text = await dashboard.service.metrics();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   assert.notEqual(lines.length, 0, `there is a metric ${name}`);
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

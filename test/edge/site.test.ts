@@ -70,13 +70,7 @@ test('who posts what is not from the network is held back, and a network that re
   const integrator = await ReferenceIntegrator.start();
   context.after(() => integrator.stop());
   const { id: org, key } = await newOrganization(service, 'Épicerie');
-  await service.operate('network.set', {
-    org,
-    mode: 'test',
-    network: 'http',
-    settings: { address: integrator.address },
-    secrets: { secret: integrator.secret },
-  });
+  await service.operate('network.set', integrator.connecting(org, 'test'));
   const address = `${service.url}/networks/http/${org}/test`;
   const body = { amount: 10_000, currency: 'mad', payment_method_types: ['cash'] };
   const created = await service.call('/v1/payment_intents', { key, idempotencyKey: 'code', body });

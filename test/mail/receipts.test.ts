@@ -300,9 +300,7 @@ test('an owner switches them on; the customer of a real live payment gets one in
   const { service, org } = dashboard;
   const key = await liveKey(service, org);
   await service.operate('org.methods', { org, mode: 'live', methods: { card: true } });
-  const network = { methods: ['card'], settings: { address: integrator.address } };
-  const own = { org, mode: 'live', network: 'http', ...network, secrets: { secret: integrator.secret } };
-  await service.operate('network.set', own);
+  await service.operate('network.set', { ...integrator.connecting(org), methods: ['card'] });
 
   const owner = await newMember(dashboard, 'owner');
   const viewer = await newMember(dashboard, 'viewer');

@@ -70,7 +70,7 @@ test('damage in the middle of a log keeps that shard down, says what to do, and 
   const ready = await service.call('/readyz');
   assert.deepEqual([ready.status, ready.text], [503, 'not ready: shard 1\n']);
   assert.equal((await service.call('/healthz')).status, 200);
-  const { text } = await service.operate<{ text: string }>('metrics', {});
+  const text = await service.metrics();
   assert.match(text, /payments_shard_up\{shard="0"\} 1\n/);
   assert.match(text, /payments_shard_up\{shard="1"\} 0\n/);
   assert.equal(await service.stop(), 0);
@@ -276,6 +276,6 @@ test('a full disk: writes are told to come back, reads go on, and room is notice
 /** What the metrics say of shard 1. */
 async function readOnly(service: Service): Promise<boolean> {
   // Nobody answers while it starts again.
-  const answer = await service.operate<{ text: string }>('metrics', {}).catch(() => null);
-  return answer?.text.includes('payments_read_only{shard="1"} 1') ?? false;
+  const text = await service.metrics().catch(() => '');
+  return text.includes('payments_read_only{shard="1"} 1');
 }

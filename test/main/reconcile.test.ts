@@ -252,9 +252,7 @@ test('cash in live mode, as the runbook says', async () => {
   const integrator = await ReferenceIntegrator.start();
   const { id: org } = await limitedOrganization(service, 'Épicerie');
   const key = await liveKey(service, org);
-  const settings = { address: integrator.address };
-  const secrets = { secret: integrator.secret };
-  await service.operate('network.set', { org, mode: 'live', network: 'http', settings, secrets });
+  await service.operate('network.set', integrator.connecting(org));
   await service.operate('org.methods', { org, mode: 'live', methods: { cash: true } });
   const issued = async () => {
     const body = { amount, currency: 'mad', payment_method_types: ['cash'] };

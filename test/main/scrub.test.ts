@@ -7,14 +7,13 @@ import { test } from 'node:test';
 import { FileDamage } from '../../src/disk/lmdb-pages.ts';
 import { CheckpointReader } from '../../src/journal/checkpoint/checkpoint-reader.ts';
 import type { Check, Status } from '../../src/operator/use-cases/services.ts';
-import { newOrganization, type Service, startService } from '../service.ts';
+import { newOrganization, type Service, sampleIn, startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const env = { PAYMENTS_SHARDS: '1', PAYMENTS_JOURNAL_SCRUB_SECONDS: '1' };
 
 async function metric(service: Service, name: string): Promise<number> {
-  const { text } = await service.operate<{ text: string }>('metrics', {});
-  return Number(new RegExp(`^${name}\\{shard="0"\\} (\\S+)$`, 'm').exec(text)![1]);
+  return sampleIn(await service.metrics(), `${name}{shard="0"}`);
 }
 
 /** Flips a byte of a record in the checkpoint; returns its id. */

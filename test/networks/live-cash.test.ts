@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { payments } from '../main/payments-command.ts';
-import { limitedOrganization, liveKey, type Service, startService } from '../service.ts';
+import { limitedOrganization, liveKey, type Service, sampleIn, startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Misbehaviour, type Payment, ReferenceIntegrator } from './reference-integrator.ts';
@@ -248,11 +248,8 @@ interface Waiting {
 test('a network that is removed or gets another address while a call is open: what waits says why, and goes on there', async () => {
   const use = (address: string) =>
     service.operate<{ open_calls: number }[]>('network.set', {
-      org,
-      mode: 'live',
-      network: 'http',
+      ...integrator.connecting(org),
       settings: { address },
-      secrets: { secret: integrator.secret },
     });
   await use('http://127.0.0.1:9/operations');
   const { json } = await create();
@@ -262,12 +259,9 @@ test('a network that is removed or gets another address while a call is open: wh
     return waiting.find((call) => call.payment_intent === json.id)?.last_error ?? undefined;
   });
   assert.equal(error, 'connection refused');
-  const { text } = await service.operate<{ text: string }>('metrics', {});
-  const count = (name: string, label: string) => {
-    const labels = `shard="0",connector="http",mode="live"${label}`;
-    const line = text.split('\n').find((each) => each.startsWith(`payments_network_${name}{${labels}} `));
-    return Number(line?.split(' ').at(-1));
-  };
+  const text = await service.metrics();
+  const count = (name: string, label: string) =>
+    sampleIn(text, `payments_network_${name}{shard="0",connector="http",mode="live"${label}}`);
   assert.equal(count('calls_waiting', ',state="sent"'), 1);
   assert(count('oldest_call_seconds', ',state="sent"') >= 0);
   assert(count('failures_total', '') >= 1);
@@ -336,13 +330,7 @@ test('a removed network takes no new payment, and what it reports is asked for a
   assert.equal((await create()).json.error.code, 'payment_method_unavailable');
   assert.equal((await integrator.report(callbackAddress(), payment)).status, 503);
   assert.equal((await intentOf(id)).status, 'requires_action');
-  await service.operate('network.set', {
-    org,
-    mode: 'live',
-    network: 'http',
-    settings: { address: integrator.address },
-    secrets: { secret: integrator.secret },
-  });
+  await service.operate('network.set', integrator.connecting(org));
   assert.equal((await pay(payment)).json.status, 'credited');
   await integrator.stop();
   await service.stop();

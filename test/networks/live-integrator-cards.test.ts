@@ -42,12 +42,8 @@ after(async () => {
 
 const connect = (methods?: readonly string[]) =>
   service.operate<{ mode: string; method: string; network: string }[]>('network.set', {
-    org,
-    mode: 'live',
-    network: 'http',
+    ...integrator.connecting(org),
     ...(methods && { methods }),
-    settings: { address: integrator.address },
-    secrets: { secret: integrator.secret },
   });
 
 /** A payment whose customer is on the integrator's page. */

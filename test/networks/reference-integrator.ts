@@ -85,6 +85,12 @@ export class ReferenceIntegrator {
     return `${this.#origin}/operations`;
   }
 
+  /** The parameters of `network.set` that connect an organization with it. */
+  connecting(org: string, mode: 'test' | 'live' = 'live') {
+    const network = 'http' as const;
+    return { org, mode, network, settings: { address: this.address }, secrets: { secret: this.secret } };
+  }
+
   get #origin(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

@@ -99,7 +99,7 @@ before(async () => {
     await service.call('/v1/payment_intents', { key, body, idempotencyKey: 'a' });
     await service.call('/v1/account', { key: null });
     const text = await service.until(async () => {
-      const { text } = await service.operate<{ text: string }>('metrics', {});
+      const text = await service.metrics();
       const isDone = /^payments_webhook_attempt_duration_seconds_count/m.test(text);
       const isArchiving = /^payments_archive_lag_seconds/m.test(text);
       return isDone && isArchiving && /^payments_checkpoint_duration_seconds_count/m.test(text)

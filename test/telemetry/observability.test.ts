@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, newOrganization, startService } from '../service.ts';
+import { type Answer, newOrganization, sampleIn, startService } from '../service.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 
 const body = { amount: 12_000, currency: 'mad' };
@@ -118,12 +118,8 @@ test('the metrics tell what an operator asks', async () => {
     idempotencyKey: 'small',
   });
   await service.call('/v1/account', { key: null });
-  const { text } = await service.operate<{ text: string }>('metrics', {});
-  const value = (name: string) => {
-    const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-    assert(line !== undefined, `${name} in\n${text}`);
-    return Number(line.slice(name.length));
-  };
+  const text = await service.metrics();
+  const value = (name: string) => sampleIn(text, name);
   const route = 'route="POST /v1/payment_intents"';
   assert.equal(value(`payments_requests_total{${route},status="200"}`), 5);
   assert.equal(value(`payments_requests_total{${route},status="400"}`), 1);

@@ -35,7 +35,7 @@ for (const how of Object.keys(endings) as (keyof typeof endings)[]) {
       await service.until(() => service.output().match(told)?.length === round || undefined);
       await service.until(async () => (await service.call('/readyz')).status === 200 || undefined);
       const restarted = `payments_shard_restarts_total{shard="1"} ${round}\n`;
-      assert.ok((await metricsOf(service)).includes(restarted));
+      assert.ok((await service.metrics()).includes(restarted));
     }
     await Promise.all([near.pause(), far.pause()]);
     for (const merchant of [near, far]) {
@@ -61,7 +61,7 @@ test('a shard whose checkpoint thread ends is started again with what was acknow
   await service.until(() => merchant.acknowledged > 20 || undefined);
   await endThread(service, { entry: 'checkpoint-thread.ts' }, 'ends without a word');
   const restarted = 'payments_shard_restarts_total{shard="0"} 1';
-  await service.until(async () => (await metricsOf(service)).includes(restarted) || undefined);
+  await service.until(async () => (await service.metrics()).includes(restarted) || undefined);
   await service.until(async () => (await service.call('/readyz')).status === 200 || undefined);
   await merchant.pause();
   await merchant.settle(service.url);
@@ -70,10 +70,6 @@ test('a shard whose checkpoint thread ends is started again with what was acknow
   assert.match(service.output(), /shard 0 ended and is started again: the checkpoint thread has ended/);
   assert.equal(await service.stop(), 0);
 });
-
-async function metricsOf(service: Awaited<ReturnType<typeof startService>>): Promise<string> {
-  return (await service.operate<{ text: string }>('metrics', {})).text;
-}
 
 test('a request that waits for a network when its shard fails is told to come back, and runs once', async () => {
   const env = { ...inspectorEnv, PAYMENTS_SHARDS: '2', PAYMENTS_SIMULATOR_LATENCY_MS: '700' };
