@@ -13,6 +13,7 @@ import type { Load, Measured } from './load.ts';
 import { memoryMib } from './memory.ts';
 import { driveOpen } from './open-loop.ts';
 import { bench, positive } from './options.ts';
+import { median } from './report.ts';
 import { requestText } from './request-text.ts';
 import { creation, headersOf, intentsPath, reading } from './scenarios.ts';
 import { type ServiceTarget, startBareServer, startService, unlimitedKey } from './targets.ts';
@@ -177,10 +178,6 @@ function line(kind: string, { without, elsewhere, beside }: Rounds['create']): s
     `(${times(without)} times without, ${times(elsewhere)} times elsewhere, round by round), ` +
     `${all(({ cpuShare }) => 100 * cpuShare, 0)} % of a core, ${all((round) => round.residentMib, 0)} MiB\n`
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
 async function main(): Promise<void> {

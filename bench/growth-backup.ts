@@ -6,12 +6,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import type { Measured } from './load.ts';
 import { driveOpen } from './open-loop.ts';
 import { processSeconds } from './processor-time.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';
-import { type ServiceTarget, temporaryFolder } from './targets.ts';
+import type { ServiceTarget } from './targets.ts';
 import { counted } from './varying.ts';
 
 export interface BackupLoad {

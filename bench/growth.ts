@@ -17,13 +17,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { backupTable, measureBackup } from './growth-backup.ts';
 import { listTable, measureLists } from './growth-lists.ts';
 import type { Drive, Load } from './load.ts';
 import { memoryMib } from './memory.ts';
 import { aligned, median } from './report.ts';
 import { creation } from './scenarios.ts';
-import { costed, type ServiceTarget, startService, temporaryFolder } from './targets.ts';
+import { costed, type ServiceTarget, startService } from './targets.ts';
 import { counted } from './varying.ts';
 
 export const growthSteps = ['start', 'creates', 'lists', 'backup'] as const;

@@ -17,9 +17,9 @@ import {
 import { Link } from '../src/cluster/link.ts';
 import { connectToNode, createNodeServer } from '../src/cluster/node-tls.ts';
 import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/frames.ts';
+import { freePort } from '../test/free-port.ts';
 import { bench, counts, positive } from './options.ts';
 import { median } from './report.ts';
-import { freePort } from './targets.ts';
 
 const ways = ['messages', 'ring', 'link'] as const;
 type Way = (typeof ways)[number];

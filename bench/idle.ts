@@ -5,9 +5,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
+import { freePort } from '../test/free-port.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { memoryMib } from './memory.ts';
 import { familyOf, processSeconds } from './processor-time.ts';
-import { freePort, ready, temporaryFolder } from './targets.ts';
+import { ready } from './targets.ts';
 
 export interface Idle {
   readonly seconds: number;

@@ -8,13 +8,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterStatus } from '../src/cluster/cluster-status.ts';
 import { elementAt } from '../src/core/assert.ts';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
+import { freePort } from '../test/free-port.ts';
 import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { Node } from './cluster-node.ts';
 import { drive } from './load.ts';
 import { median } from './report.ts';
 import { creation } from './scenarios.ts';
-import { freePort, temporaryFolder, unlimitedKey } from './targets.ts';
+import { unlimitedKey } from './targets.ts';
 import { counted } from './varying.ts';
 
 const rounds = Number(process.argv[2] ?? 3);

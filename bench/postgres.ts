@@ -6,9 +6,11 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../test/free-port.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { processSeconds } from './processor-time.ts';
 import { caFile } from './receiver.ts';
-import { freePort, type PaymentsTarget, startScript, startWorker, temporaryFolder } from './targets.ts';
+import { type PaymentsTarget, startScript, startWorker } from './targets.ts';
 
 const packages = '/usr/lib/postgresql';
 const readyMsMax = 20_000;

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { createAuthority } from '../test/webhooks/certificates.ts';
-import { temporaryFolder } from './targets.ts';
 import type { Figures } from './webhook-receiver.ts';
 
 const pollMs = 50;

@@ -2,11 +2,11 @@
 // work is done that its requests leave behind: deliveries, and the checkpoint of what was stored. The processor time of
 // all threads until then belongs to it.
 
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import type { ThreadSeconds } from './processor-time.ts';
 import { type Round, type Summary, summarize } from './report.ts';
 import type { Scenario } from './scenarios.ts';
 import { syncMsIn } from './sync-time.ts';
-import { temporaryFolder } from './targets.ts';
 
 export interface Turns {
   readonly connections: number;

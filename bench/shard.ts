@@ -18,9 +18,9 @@ import { gaugeThisThread, processorSeconds } from '../src/telemetry/thread-time.
 import { CheckpointWorker } from '../src/threads/checkpoint-worker.ts';
 import { MemoryJournal } from '../test/journal/memory-journal.ts';
 import { accountOf, shardOptions } from '../test/shard/shard-options.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { Feeder } from './feeder.ts';
 import { bench, counts, positive } from './options.ts';
-import { temporaryFolder } from './targets.ts';
 
 const account = accountOf(100_000_000);
 

@@ -6,12 +6,13 @@
 import { copyFileSync, cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../test/free-port.ts';
 import { paymentsWith } from '../test/main/payments-command.ts';
 import { PostgresServers } from '../test/postgresql/servers.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import { Node } from './cluster-node.ts';
 import { type FilledFolder, fillFolder } from './growth.ts';
 import { median } from './report.ts';
-import { freePort, temporaryFolder } from './targets.ts';
 
 const intents = Number(process.argv[2] ?? 1_000_000);
 const kills = Number(process.argv[3] ?? 30);

@@ -2,16 +2,15 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buckets } from '../src/contract/limits.ts';
 import { newSecretsKey } from '../src/crypto/secret-box.ts';
 import { bytesBelow } from '../src/data-folder/disk-space.ts';
 import { callOperator } from '../src/operator/socket/operator-client.ts';
+import { freePort } from '../test/free-port.ts';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import type { Measured } from './load.ts';
 import { processSeconds, serviceThreads, type ThreadSeconds } from './processor-time.ts';
 
@@ -67,23 +66,11 @@ export async function costed(service: ServiceTarget, run: () => Promise<Measured
 /** Each question costs the service some milliseconds, which count as the requests' own. */
 const settledPollMs = 1_000;
 
-/** What is to end with the bench. */
-const folders: string[] = [];
+/** These end with the bench, before their folders go. */
 const children: ChildProcess[] = [];
-process.on('exit', () => {
+process.prependListener('exit', () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) {
-    rmSync(folder, { recursive: true, force: true });
-    rmSync(`${folder}.secrets-key`, { force: true });
-  }
 });
-
-/** An empty folder, removed when the bench ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
-  folders.push(folder);
-  return folder;
-}
 
 /** Starts the service as in production, on an empty folder or on `dataDir`, its log (level `info`) going to /dev/null. */
 export async function startService(
@@ -200,15 +187,6 @@ export async function ready(child: ChildProcess, url: string): Promise<void> {
     await wait(20);
   }
   throw new Error(`${child.spawnargs.join(' ')} did not get ready`);
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 const noLimit = 100_000_000;

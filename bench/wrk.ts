@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../test/temporary-folder.ts';
 import type { Load, Measured, Template } from './load.ts';
 import { requestText } from './request-text.ts';
-import { temporaryFolder } from './targets.ts';
 
 const execute = promisify(execFile);
 
