@@ -27,10 +27,16 @@ interface HostedEdge {
   readonly term: number;
 }
 
+function tellOfStop(edge: Thread): void {
+  edge.ask('announce_stop', {}).catch(() => {});
+}
+
 export class HostedEdges {
   readonly #options: HostedEdgesOptions;
   readonly #edges = new Map<string, HostedEdge>();
   readonly #listening = new Set<Thread>();
+  /** This node is to stop soon. */
+  #isToStop = false;
   #isStopping = false;
   /** How many connections they have, all together. */
   readonly #connections = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -69,6 +75,7 @@ export class HostedEdges {
       void thread.stop({ atOnce: true });
     });
     thread.giveAway(port);
+    if (this.#isToStop) tellOfStop(thread);
     const listens = () => {
       if (isOver) return;
       logger.info(`edge ${edge.number} takes requests on this node`);
@@ -113,7 +120,8 @@ export class HostedEdges {
 
   /** This node is to stop soon. */
   announceStop(): void {
-    for (const { thread } of this.#edges.values()) thread.ask('announce_stop', {}).catch(() => {});
+    this.#isToStop = true;
+    for (const { thread } of this.#edges.values()) tellOfStop(thread);
   }
 
   /** Resolves when every edge has ended. */

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 function fakeThread() {
   const ended = Promise.withResolvers<null>();
   const begunWith: unknown[] = [];
+  const asked: string[] = [];
   const thread = {
     ready: Promise.resolve(),
     isReady: true,
@@ -29,9 +30,9 @@ function fakeThread() {
     giveAway() {},
     connect() {},
     stop: () => ended.promise,
-    ask: async () => null,
+    ask: async (type: string) => void asked.push(type),
   };
-  return { thread: thread as unknown as Thread, begunWith, end: () => ended.resolve(null) };
+  return { thread: thread as unknown as Thread, begunWith, asked, end: () => ended.resolve(null) };
 }
 
 function hosting(context: TestContext, answer: (type: string) => Promise<void>) {
@@ -77,7 +78,13 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
     context.after(() => port2.close());
     return port2;
   };
-  return { lend, asked, taken, fakes };
+  const lendEdge = (number: number) => {
+    const { port1, port2 } = new MessageChannel();
+    made.take({ type: 'lent', lent: { kind: 'edge', edge: { number } }, term: 1, port: port1 } as never);
+    context.after(() => port2.close());
+    return [...fakes.values()].at(-1)!;
+  };
+  return { made, lend, lendEdge, asked, taken, fakes };
 }
 
 test('a partition that is let go to be run is not followed again meanwhile', async (context) => {
@@ -154,4 +161,12 @@ test('a shard goes by the trust of the link that it came by', async (context) =>
   await until(() => taken.includes('shard 0'));
   const [{ term }] = fakes.get('shard 0')!.begunWith as [ShardThreadData];
   assert.equal(term, 3);
+});
+
+test('edges are told that this node is to stop soon, also one that it was lent since', (context) => {
+  const { made, lendEdge } = hosting(context, async () => {});
+  const before = lendEdge(1);
+  assert.deepEqual(before.asked, []);
+  made.announceStop();
+  assert.deepEqual([before.asked, lendEdge(2).asked], [['announce_stop'], ['announce_stop']]);
 });
