@@ -25,8 +25,11 @@ export interface RelayOptions {
   readonly answerMs: number;
 }
 
-/** A client that is quiet for so long after its answer is let go when the relay closes. */
-const quietMs = 100;
+/**
+ * When the relay closes, a client is let go that is quiet for so long after some of its answer:
+ * longer than it takes to send a lost packet again.
+ */
+const quietMs = 500;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
