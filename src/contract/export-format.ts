@@ -62,13 +62,13 @@ const formulaStarts: ReadonlySet<string> = new Set('=+-@＝＋－＠\t\r\0');
 
 /**
  * Nested values are JSON text. A text that a spreadsheet would run as a formula gets a leading `'`,
- * because some texts are written by people other than the merchant. One with `;` is quoted, because
- * a spreadsheet in French splits there.
+ * because some texts are written by people other than the merchant. One with `;` or a tab is
+ * quoted, because a spreadsheet in French, or LibreOffice, splits there.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const exact = typeof value === 'string' ? value : JSON.stringify(value);
   const text = formulaStarts.has(exact.charAt(0)) ? `'${exact}` : exact;
-  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
