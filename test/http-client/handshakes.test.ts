@@ -11,8 +11,8 @@ import { startReceiver } from '../webhooks/receiver.ts';
 const hosts = ['shop.example'];
 const stranger = createAuthority('Stranger');
 const own = stranger.issue({ hosts });
-/** About 35 KB. */
-const longChain: Identity = { key: own.key, cert: own.cert + stranger.cert.repeat(100) };
+/** About 38 KB. */
+const longChain: Identity = { key: own.key, cert: own.cert + stranger.cert.repeat(115) };
 
 const notTrusted = /^certificate not trusted/;
 const notConnected = 'not connected: certificates that are not trusted came too often';
