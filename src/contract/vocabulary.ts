@@ -87,18 +87,21 @@ export const paymentIntentStatuses = [
 ] as const;
 export const chargeStatuses = ['pending', 'succeeded', 'failed'] as const;
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
-export const refundReasons = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
+export const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
 export type RefundReason = (typeof refundReasons)[number];
 /** The reasons that a merchant can give for canceling a payment. */
 export const givenCancellationReasons = [
-  'duplicate',
-  'fraudulent',
   'requested_by_customer',
   'abandoned',
+  'duplicate',
+  'fraudulent',
 ] as const;
 /** Why a payment is canceled; `expired`: its checkout session expired. */
 export const cancellationReasons = [...givenCancellationReasons, 'expired'] as const;
 export type CancellationReason = (typeof cancellationReasons)[number];
+/** What became of the money of a review that is closed. */
+export const closedReasons = ['approved', 'refunded'] as const;
+export type ClosedReason = (typeof closedReasons)[number];
 
 /** The versions of the API, oldest first. */
 export const apiVersions = ['2026-11-01'] as const;

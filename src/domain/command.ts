@@ -3,7 +3,7 @@
 // shard itself when something is due.
 
 import type { CommandOperation, ParamsOf } from '../contract/routes/table.ts';
-import type { EventType, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { ClosedReason, EventType, PaymentMethodType } from '../contract/vocabulary.ts';
 import type { TokenizedCard } from './charges.ts';
 import type { Answer } from './decision.ts';
 import type { AttemptReport } from './deliveries.ts';
@@ -43,7 +43,7 @@ export interface InternalParams {
   /** A charge or a session is due to expire. */
   expire_due: object;
   /** An operator settled a review. */
-  close_review: { readonly as: 'approved' | 'refunded' };
+  close_review: { readonly as: ClosedReason };
   /** A delivery attempt ended. `serial` is its number if it becomes a record. */
   record_attempt: AttemptReport & { readonly serial: number };
   /** First attempts of deliveries have succeeded, none of which becomes a record. */

@@ -9,6 +9,7 @@
 import type {
   ApiVersion,
   CancellationReason,
+  ClosedReason,
   Currency,
   DeclineCode,
   EnabledEvent,
@@ -193,7 +194,7 @@ export interface ReviewRecord extends Common {
   /** Hundredths of its currency, which may be another one than the charge's. */
   readonly amount_received: number;
   readonly currency_received: string;
-  readonly closed_reason: 'approved' | 'refunded' | null;
+  readonly closed_reason: ClosedReason | null;
 }
 
 /**

@@ -2,6 +2,7 @@
 // credited; a member or an operator closes it.
 
 import { refuse } from '../contract/errors/table.ts';
+import type { ClosedReason } from '../contract/vocabulary.ts';
 import { answered, type Outcome, refused } from './decision.ts';
 import type { Draft } from './draft.ts';
 import { callAbout } from './network-call.ts';
@@ -38,11 +39,7 @@ export function openReview(
  * A member or an operator dealt with the money outside of the service: gave it to the merchant
  * (approved) or back (refunded).
  */
-export function closeReview(
-  draft: Draft,
-  params: { as: 'approved' | 'refunded' },
-  review: ReviewRecord,
-): Outcome {
+export function closeReview(draft: Draft, params: { as: ClosedReason }, review: ReviewRecord): Outcome {
   if (!review.open) return refused(refuse('invalid_request', { message: 'invalid_request.review_state' }));
   const closed = draft.put<ReviewRecord>({ ...review, open: false, closed_reason: params.as });
   if (params.as === 'refunded') releaseHeld(draft, draft.require('charge', review.charge));

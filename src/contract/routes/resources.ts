@@ -9,6 +9,7 @@ import {
   apiVersions,
   cancellationReasons,
   chargeStatuses,
+  closedReasons,
   currencies,
   declineCodes,
   eventTypes,
@@ -257,7 +258,7 @@ export const Review = Type.Object(
         'The currency of what arrived: `mad`, another one as the network calls it, or `xxx` when it is not known.',
     }),
     closed_reason: nullable(
-      Type.Enum(['approved', 'refunded']),
+      Type.Enum([...closedReasons]),
       'How it was closed: the money was taken as payment, or given back.',
     ),
   },

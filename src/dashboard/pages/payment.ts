@@ -2,6 +2,7 @@
 // it back. A refund is asked for once more on a page that names the amount and where it goes: only
 // what that page names is paid back.
 
+import { givenCancellationReasons, type RefundReason, refundReasons } from '../../contract/vocabulary.ts';
 import { formatAmount, parseAmount } from '../../core/money.ts';
 import { firstSeen } from '../../core/shown-text.ts';
 import type { PaymentStory, Step } from '../../domain/payment-story.ts';
@@ -69,12 +70,10 @@ function payPart({ language, say }: Request, { intent: { next_action: next } }: 
   ])}<p>${ui.button(say('print_voucher'), url)}</p></div>`;
 }
 
-const cancelReasons = ['requested_by_customer', 'abandoned', 'duplicate', 'fraudulent'] as const;
-
 function cancelPart(request: Request, { intent, cancelable }: PaymentStory): Html | null {
   const { role, say } = request;
   if (!cancelable || !mayDo(role, 'payments.write')) return null;
-  const choices = reasonChoices(request, cancelReasons);
+  const choices = reasonChoices(request, givenCancellationReasons);
   const reason = ui.select(request, 'reason', choices, { name: 'cancellation_reason', fresh: true });
   const body = html`<p class="muted">${say('cancel_explained')}</p>${reason}${ui.finalSubmit(request, say('cancel'))}`;
   return ui.section(say('cancel'), ui.form(request, `payments/${intent.id}/cancel`, body));
@@ -212,8 +211,6 @@ function refundsPart(request: Request, { intent, refunds, olderRefunds }: Paymen
   ]);
 }
 
-const refundReasons = ['requested_by_customer', 'duplicate', 'fraudulent'] as const;
-
 /** The refund form of a payment; null when nothing is refundable, or not by this member. */
 function refundPart(request: Request, { intent, refundable }: PaymentStory): Html | null {
   const { language, role, say } = request;
@@ -228,9 +225,9 @@ function refundPart(request: Request, { intent, refundable }: PaymentStory): Htm
 }
 
 /** The reasons as choices, none first. */
-function reasonChoices<Reason extends 'requested_by_customer' | 'duplicate' | 'fraudulent' | 'abandoned'>(
+function reasonChoices(
   { say }: Request,
-  reasons: readonly Reason[],
+  reasons: readonly (typeof givenCancellationReasons)[number][],
 ): (readonly [value: string, text: string])[] {
   return [['', say('no_reason')], ...reasons.map((reason) => [reason, say(reason)] as const)];
 }
@@ -269,7 +266,7 @@ ${refundForm(request, centimes, query)}</div>`,
   });
 }
 
-function reasonIn(asked: URLSearchParams): (typeof refundReasons)[number] | null {
+function reasonIn(asked: URLSearchParams): RefundReason | null {
   return refundReasons.find((each) => each === asked.get('reason')) ?? null;
 }
 

@@ -1,6 +1,7 @@
 // The pages of the reviews: money that does not add up, what was expected and what arrived, and how
 // it was closed.
 
+import { closedReasons } from '../../contract/vocabulary.ts';
 import { formatAmount } from '../../core/money.ts';
 import { fieldIndex } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
@@ -115,8 +116,6 @@ function differenceText({ language, say }: Request, review: Review): string {
   const difference = formatAmount(Math.abs(centimes), 'mad', language);
   return say(centimes > 0 ? 'too_much' : 'too_little', { amount: difference });
 }
-
-const closedReasons = ['approved', 'refunded'] as const;
 
 function closePart(request: Request, { id, open }: Review): Html | null {
   const { role, say } = request;

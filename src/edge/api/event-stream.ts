@@ -14,7 +14,8 @@ import { Shares } from '../http/shares.ts';
 const streamsMax = 64;
 const pollMs = 250;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
-const heartbeatMs = 5_000;
+export const heartbeatMs = 5_000;
+export const heartbeat = ': heart-beat\n\n';
 const eventStream = headerLines(['Content-Type', 'text/event-stream']);
 
 const tooMany = refuse('rate_limit_exceeded', {
@@ -101,7 +102,7 @@ export class EventStreams {
       if (step.items.length > 0) writtenAt = performance.now();
       if (step.isFull) continue;
       if (performance.now() - writtenAt >= heartbeatMs) {
-        await exchange.write(': heart-beat\n\n');
+        await exchange.write(heartbeat);
         writtenAt = performance.now();
       }
       await wait(pollMs);

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { ShardClient } from '../../shard/client.ts';
 import { notStored } from '../api/api.ts';
+import { heartbeat, heartbeatMs } from '../api/event-stream.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { DashboardAnswer, Unanswered } from './dashboard-port.ts';
 
@@ -16,8 +17,6 @@ type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
 const lookMs = 500;
 /** So that a stream ends soon after its session. */
 export const askAgainMs = 15_000;
-/** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
-const heartbeatMs = 5_000;
 
 const headers =
   headerLines(['Content-Type', 'text/event-stream'], ['X-Content-Type-Options', 'nosniff']) + notStored;
@@ -63,7 +62,7 @@ export class TailStreams {
         await exchange.write(`retry: 2000\n${dataLines(shown)}\n\n`);
         writtenAt = now;
       } else if (now - writtenAt >= heartbeatMs) {
-        await exchange.write(': heart-beat\n\n');
+        await exchange.write(heartbeat);
         writtenAt = now;
       }
       await wait(lookMs);

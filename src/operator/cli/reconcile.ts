@@ -5,7 +5,7 @@
 import { tmpdir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { listedMax } from '../../contract/limits.ts';
-import { type Mode, modes } from '../../contract/vocabulary.ts';
+import { closedReasons, type Mode, modes } from '../../contract/vocabulary.ts';
 import { moroccoDayBounds } from '../../core/morocco-day.ts';
 import { plain } from '../../core/shown-text.ts';
 import { type ConnectorName, connectorNames } from '../../networks/connectors.ts';
@@ -186,7 +186,7 @@ export function addReviewCommands(program: Command, { run }: CliContext): void {
       run('review.list', { org, mode, openOnly: !all }, reviewTable),
     );
   addCommand(review, 'close <REVIEW>', 'close a review: the money was accepted, or given back')
-    .addOption(choiceOption('--as <outcome>', 'what became of the money', ['approved', 'refunded']))
+    .addOption(choiceOption('--as <outcome>', 'what became of the money', closedReasons))
     .action((id, { as }) => run('review.close', { review: id, as }, closedInWords));
 }
 

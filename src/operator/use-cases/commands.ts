@@ -2,7 +2,7 @@
 // about the process and about reviews are defined here.
 
 import { Type } from 'typebox';
-import { modes } from '../../contract/vocabulary.ts';
+import { closedReasons, modes } from '../../contract/vocabulary.ts';
 import { fieldIndex, kindIndex } from '../../domain/indexes.ts';
 import type { ReviewRecord } from '../../domain/record.ts';
 import { defineCommand, modeSchema, type OperatorCommand } from './command.ts';
@@ -42,7 +42,7 @@ const reviewCommands = {
     },
   ),
   'review.close': defineCommand(
-    { review: Type.String(), as: Type.Enum(['approved', 'refunded']) },
+    { review: Type.String(), as: Type.Enum([...closedReasons]) },
     async ({ review: id, as }, services) => {
       refuseOther(id, 'review');
       await command(services, id, 'close_review', { as });
