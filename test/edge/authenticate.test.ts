@@ -1,7 +1,8 @@
 // Authentication: the two forms in which a key is sent, and when a key stops working.
 
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
+import crypto, { hash } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { KeyRing, type KeyRingChange, type KnownKey } from '../../src/edge/api/authenticate.ts';
 import { UsedKeys } from '../../src/edge/api/used-keys.ts';
@@ -201,4 +202,22 @@ test('a key tells its mode and its kind', () => {
     assert.ok('org' in found);
     assert.deepEqual([found.livemode, found.secret], [text.includes('live'), text.includes('_sk_')]);
   }
+});
+
+test('a header that was seen is known without its digest, unless it is so long that many would take much memory', (context) => {
+  const { mock } = context.mock.method(crypto, 'hash');
+  syncBuiltinESMExports();
+  const ring = ringOf();
+  for (const [spaces, digests] of [
+    [1, 1],
+    [256 - 'Bearer'.length - secret.length, 1],
+    [257 - 'Bearer'.length - secret.length, 2],
+  ] as const) {
+    mock.resetCalls();
+    const header = `Bearer${' '.repeat(spaces)}${secret}`;
+    for (let i = 0; i < 2; i++) assert.equal(outcomeOf(ring, header), org);
+    assert.equal(mock.callCount(), digests, `${header.length} characters`);
+  }
+  context.mock.restoreAll();
+  syncBuiltinESMExports();
 });

@@ -42,6 +42,46 @@ test('it is refused while the shard can not say which event is the newest', asyn
   assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['503, 1 s']);
 });
 
+test('what was found while the key was revoked is not sent', async () => {
+  const said: string[] = [];
+  let isAllowed = true;
+  const exchange = {
+    isOpen: true,
+    begin() {},
+    write: async (text: string) => said.push(text),
+    finish: () => said.push('finish'),
+  } as unknown as Exchange;
+  const source = {
+    isPosition: () => true,
+    begin: async () => ({ events: '', cursor: 'evt_1' }),
+    next: async () => {
+      isAllowed = false;
+      return { items: [{ id: 'evt_2', body: '{}' }], cursor: 'evt_2', isFull: false };
+    },
+  };
+  const head = { lastEventId: '' } as RequestHead;
+  const call = { exchange, headers: '', org: 'org_1', source, head, onBegin() {} };
+  await new EventStreams().stream({ ...call, isAllowed: () => isAllowed });
+  assert.deepEqual(said, ['retry: 1000\n', 'finish']);
+});
+
+test('of the requests that come together only the last one says where to go on, and those for the stream are not among them', async () => {
+  const filters: { readonly exceptPath?: string }[] = [];
+  const askLogs = async (_: string, { filter }: { readonly filter: (typeof filters)[number] }) => {
+    filters.push(filter);
+    return { found: [{ request: 'req_1' }, { request: 'req_2' }], newest: '5-3' };
+  };
+  const { items } = await requestSource(askLogs as unknown as AskLogs, 'org_1', { limit: 50 }).next('5-1');
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    [null, '5-3'],
+  );
+  assert.deepEqual(
+    filters.map(({ exceptPath }) => exceptPath),
+    ['/v1/test_helpers/requests/stream'],
+  );
+});
+
 test('the stream of requests begins behind the newest one as soon as the logs can be asked', async () => {
   const places: string[] = [];
   let isAway = true;

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { bodyPieceBytesMin, bodyPiecesFree } from '../../src/contract/limits.ts';
-import { RequestBody } from '../../src/edge/http/request-body.ts';
+import type { Exchange } from '../../src/edge/http/exchange.ts';
+import { RequestBody, readBody, takeBody } from '../../src/edge/http/request-body.ts';
 
 const bytesMax = 20_000;
 
@@ -82,4 +84,60 @@ test('text with line breaks is no end of chunks', () => {
   for (const text of ['{\r\n\r\n', '{\r\n"a":0\r\n\r\n', '{\r\n0\r\n', '0\r\n\r\n', '\r\n0,\r\n\r\n']) {
     assert.equal(read([text], { isChunked: true, isWhole: false }), null);
   }
+});
+
+test('a buffer that became too small is wiped', (context) => {
+  const { mock } = context.mock.method(Buffer, 'allocUnsafe');
+  const body = new RequestBody(bytesMax, false);
+  for (let i = 0; i < 3; i++) body.add(new Uint8Array(1_000).fill(7).buffer, i === 2);
+  const buffers = mock.calls.map(({ result }) => result!);
+  assert.ok(buffers.length > 1);
+  for (const [i, buffer] of buffers.entries())
+    assert.equal(buffer.includes(7), i === buffers.length - 1, `buffer ${i}`);
+});
+
+/** An exchange whose body comes when the test says so. */
+function exchanged(isChunked: boolean) {
+  const exchange = {
+    isOpen: true,
+    isChunked,
+    handler: null,
+    piece: null as ((piece: ArrayBuffer, isLast: boolean) => void) | null,
+    onPiece(take: (piece: ArrayBuffer, isLast: boolean) => void) {
+      exchange.piece = take;
+    },
+    holdBody: () => true,
+    guard: (step: () => void) => step(),
+  };
+  return { exchange, asExchange: exchange as unknown as Exchange };
+}
+const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;
+
+test('a body in chunks is taken when the parser has found no fault behind it, any other one at once', async () => {
+  for (const [isChunked, isAborted] of [
+    [false, false],
+    [true, false],
+    [true, true],
+  ] as const) {
+    const { exchange, asExchange } = exchanged(isChunked);
+    const bodies: string[] = [];
+    readBody(asExchange, bytesMax, (body) => bodies.push(String(body)));
+    exchange.piece!(bytesOf('{}'), true);
+    assert.deepEqual(bodies, isChunked ? [] : ['{}']);
+    exchange.isOpen = !isAborted;
+    await turn();
+    assert.deepEqual(bodies, isAborted ? [] : ['{}']);
+  }
+});
+
+test('the body of a GET is not waited for', () => {
+  const { exchange, asExchange } = exchanged(false);
+  const bodies: string[] = [];
+  const take = (body: Buffer) => bodies.push(String(body));
+  const taker = { bytesMax, take, refuse: () => assert.fail() };
+  takeBody(asExchange, { method: 'GET', hasBody: true, bodyBytes: 2 }, taker);
+  assert.deepEqual([bodies, exchange.piece], [[''], null]);
+  takeBody(asExchange, { method: 'POST', hasBody: true, bodyBytes: 2 }, taker);
+  exchange.piece!(bytesOf('{}'), true);
+  assert.deepEqual(bodies, ['', '{}']);
 });

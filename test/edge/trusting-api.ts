@@ -1,12 +1,12 @@
 // The API in front of one shard, without a directory: a key is the id of the organization that it opens.
 
-import { Api } from '../../src/edge/api/api.ts';
+import { type Answered, Api } from '../../src/edge/api/api.ts';
 import type { KeyRing } from '../../src/edge/api/authenticate.ts';
 import { EventStreams } from '../../src/edge/api/event-stream.ts';
 import { UsedKeys } from '../../src/edge/api/used-keys.ts';
 import type { ShardClient } from '../../src/shard/client.ts';
 
-export function trustingApi(shard: ShardClient): Api {
+export function trustingApi(shard: ShardClient, onAnswered: (answered: Answered) => void = () => {}): Api {
   const keyRing = {
     authenticate: (key: string) => ({ org: key, livemode: false, secret: true, tellAtMs: Infinity }),
   } as unknown as KeyRing;
@@ -16,7 +16,7 @@ export function trustingApi(shard: ShardClient): Api {
     shards: [shard],
     baseUrl: 'https://pay.test',
     clock: Date.now,
-    onAnswered: () => {},
+    onAnswered,
     usedKeys: new UsedKeys(),
     wantsAddress: () => false,
     logsUnanswered: () => true,

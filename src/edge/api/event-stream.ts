@@ -1,7 +1,7 @@
 // What happens in test mode as server-sent events, for the command line with a key: the events of
 // an organization, or its requests. The edge asks again and again for what came after the last item
 // that was sent. So a client that reconnects with `Last-Event-ID` misses none, and a slow one holds
-// its own connection only. A comment says now and then that nothing has happened.
+// its own connection only. A comment now and then keeps a connection on which nothing happens.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Refusal, refuse, unavailable } from '../../contract/errors/table.ts';
@@ -99,7 +99,6 @@ export class EventStreams {
       for (const { id, body } of step.items)
         await exchange.write(`${id === null ? '' : `id: ${id}\n`}data: ${body}\n\n`);
       cursor = step.cursor;
-      if (step.items.length > 0) writtenAt = performance.now();
       if (step.isFull) continue;
       if (performance.now() - writtenAt >= heartbeatMs) {
         await exchange.write(heartbeat);

@@ -68,7 +68,7 @@ export class VisitorBuckets {
   /** Gives back what was spent. */
   giveBack({ network, site }: Visitor): void {
     this.#networks.giveBack(network);
-    if (site !== network) this.#sites.giveBack(site);
+    this.#sites.giveBack(site);
   }
 }
 

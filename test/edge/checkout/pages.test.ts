@@ -372,6 +372,11 @@ describe('a card page', () => {
       const challenge = await visitor.send({ ...goodCard, number: '4000 0027 6000 3184' });
       assert.match(titleOf(challenge.body), /Confirm with your bank/);
       assert.match(challenge.body, /ending in 3184/);
+      const { hidden } = visitor.form('/change');
+      const elsewhere = challenge.at.replace(/.*[/]([^?]*).*/, '/voucher/$1/change');
+      await visitor.ask('POST', elsewhere, new URLSearchParams(hidden).toString());
+      await visitor.get(challenge.at);
+      await visitor.send({ answer: 'maybe' });
       assert.equal(statusOf(service, session.payment_intent), 'requires_action');
       const shown = await visitor.send({ answer });
       assert.equal(statusOf(service, session.payment_intent), status);
