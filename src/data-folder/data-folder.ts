@@ -350,10 +350,11 @@ function makeDataFolder(path: string): void {
 
 function readFormat(path: string, what: keyof typeof remedies = 'start'): Format | null {
   const file = join(path, formatFile);
-  if (!existsSync(file)) {
+  const names = lookInto(path, () => readdirSync(path));
+  if (!names.includes(formatFile)) {
     refuseUnfinished(path);
     const isForeign = (name: string) => !name.startsWith('operator.') && !harmless.includes(name);
-    const foreign = lookInto(path, () => readdirSync(path).find(isForeign));
+    const foreign = names.find(isForeign);
     if (foreign === undefined) return null;
     throw new DataFolderError(
       `${path} has ${foreign} and no ${formatFile}: it is not a data folder of this service${remedies[what]}`,
@@ -361,7 +362,7 @@ function readFormat(path: string, what: keyof typeof remedies = 'start'): Format
   }
   let format: Partial<Format> | null;
   try {
-    format = JSON.parse(lookInto(path, () => readFileSync(file, 'utf8')));
+    format = JSON.parse(lookInto(file, () => readFileSync(file, 'utf8')));
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
     throw new DataFolderError(`${file} can't be read: restore all of ${path} from a backup`);

@@ -15,15 +15,25 @@ function isClosed(error: unknown): boolean {
   return closed.includes(errorCode(error) ?? '');
 }
 
-/** Has `look` read the folder. Throws `DataFolderError` where that is for another user only. */
-export function lookInto<T>(folder: string, look: () => T): T {
+/** Has `look` read a folder, or a file. Throws `DataFolderError` where this user may not. */
+export function lookInto<T>(path: string, look: () => T): T {
   try {
     return look();
   } catch (error) {
     if (!isClosed(error)) throw error;
-    throw new DataFolderError(
-      `${folder} can't be opened by this user (${errorCode(error)}): run the command as the user to whom it belongs`,
-    );
+    const remedy = isOwn(path)
+      ? `give its owner the permission again, with "chmod u+rwX ${path}"`
+      : 'run the command as the user to whom it belongs';
+    throw new DataFolderError(`${path} can't be opened by this user (${errorCode(error)}): ${remedy}`);
+  }
+}
+
+/** Not so for what lies in a folder that is closed to this user. */
+function isOwn(path: string): boolean {
+  try {
+    return statSync(path).uid === process.geteuid?.();
+  } catch {
+    return false;
   }
 }
 

@@ -107,6 +107,21 @@ test('who may not look into the folder is told whose it is', { skip }, async (co
   });
 });
 
+test('an owner who may not look into the folder is told which permission is missing', {
+  skip,
+}, async (context) => {
+  const dataDir = await folderOf(context, nobody);
+  for (const path of [join(dataDir, 'format.json'), dataDir]) {
+    const { mode } = statSync(path);
+    chmodSync(path, 0);
+    const message = `${path} can't be opened by this user (EACCES): give its owner the permission again, with "chmod u+rwX ${path}"`;
+    const start = () => asNobody(() => lockDataFolder(dataDir));
+    await assert.rejects(start, { name: 'DataFolderError', message });
+    chmodSync(path, (mode & 0o077) | 0o700);
+    await (await start())();
+  }
+});
+
 test('commands that read its files say so, too, and find nothing else', { skip }, async (context) => {
   const dataDir = await folderOf(context, 0);
   const error = `payments: ${dataDir} belongs to another user: run the command as that user\n`;
