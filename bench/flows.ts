@@ -12,7 +12,7 @@ const answerMsMax = 10_000;
 /** The request to be sent next, given the answer to the one before; null when there is none. */
 export type Flow = (answer: string | null) => string | null;
 
-export interface Pace {
+interface Pace {
   readonly connections: number;
   /** How many flows become due each second; infinite: as many as the server takes. */
   readonly perSecond: number;

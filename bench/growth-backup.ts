@@ -15,7 +15,7 @@ import { creation } from './scenarios.ts';
 import type { ServiceTarget } from './targets.ts';
 import { counted } from './varying.ts';
 
-export interface BackupLoad {
+interface BackupLoad {
   readonly key: string;
   readonly connections: number;
   /** Creates that become due each second. */
@@ -27,7 +27,7 @@ export interface BackupLoad {
   readonly isWhole: boolean;
 }
 
-export interface BackupCost {
+interface BackupCost {
   readonly without: Measured;
   readonly during: Measured;
   /** What the whole backup took; null when it was not brought to its end. */

@@ -64,13 +64,13 @@ const partsMax = 200;
 const warmUps = 20;
 const warmUpRoundsMax = 5;
 
-export interface ListedFolder {
+interface ListedFolder {
   readonly service: ServiceTarget;
   readonly key: string;
   readonly days: number;
 }
 
-export interface PageCost {
+interface PageCost {
   readonly path: string;
   /** By folder, in their order. */
   readonly cpuMicroseconds: readonly number[];

@@ -38,7 +38,7 @@ export interface FilledFolder {
   readonly key: string;
 }
 
-export interface GrowthOptions {
+interface GrowthOptions {
   readonly growth: readonly number[];
   readonly days: number;
   /** Where the filled folder lies, or is kept; null: in a temporary one. */

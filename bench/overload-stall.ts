@@ -14,7 +14,7 @@ import { headersOf, intentsPath } from './scenarios.ts';
 import { type ServiceTarget, startService, unlimitedKey } from './targets.ts';
 import { timeNow } from './time.ts';
 
-export interface Stall {
+interface Stall {
   readonly seconds: number;
   readonly perSecond: number;
   readonly writes: {

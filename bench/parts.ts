@@ -32,7 +32,7 @@ export interface PartOptions {
   readonly isBrief: boolean;
 }
 
-export interface Table {
+interface Table {
   readonly title: string;
   readonly results: readonly Summary[];
 }

@@ -13,7 +13,7 @@ export interface Round extends Run {
   readonly syncMs: number;
 }
 
-export interface Row {
+interface Row {
   readonly name: string;
   readonly server: Server;
   readonly rounds: readonly Round[];

@@ -8,7 +8,7 @@ import { type Round, type Summary, summarize } from './report.ts';
 import type { Scenario } from './scenarios.ts';
 import { syncMsIn } from './sync-time.ts';
 
-export interface Turns {
+interface Turns {
   readonly connections: number;
   readonly rounds: number;
   readonly seconds: number;

@@ -52,7 +52,7 @@ export interface ServiceTarget extends PaymentsTarget {
 }
 
 /** A run, with the processor time that the service took for each of its requests. */
-export interface CostedRun extends Measured {
+interface CostedRun extends Measured {
   readonly cpuMicroseconds: number;
 }
 

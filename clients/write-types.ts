@@ -38,7 +38,7 @@ interface Notation {
 /** A name as a key of an object, which may have dots or brackets in it. */
 const keyName = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'`);
 
-export const typescript: Notation = {
+const typescript: Notation = {
   scalars: {
     string: 'string',
     integer: 'number',
@@ -56,7 +56,7 @@ export const typescript: Notation = {
       : `{ ${fields.map(({ name, type, isRequired }) => `${keyName(name)}${isRequired ? '' : '?'}: ${type}`).join('; ')} }`,
 };
 
-export const php: Notation = {
+const php: Notation = {
   scalars: { string: 'string', integer: 'int', number: 'float', boolean: 'bool', null: 'null', any: 'mixed' },
   literal: (value) => (typeof value === 'string' ? `'${value}'` : String(value)),
   list: (item) => `list<${item}>`,

@@ -18,7 +18,7 @@ type Operations = Readonly<
   Record<string, { readonly responses: Readonly<Record<string, Described | Reference>> }>
 >;
 
-export interface SeenAnswer {
+interface SeenAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

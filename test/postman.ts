@@ -18,7 +18,7 @@ interface PostmanRequest {
   body?: { mode: 'raw'; raw: string };
   auth: null;
 }
-export interface PostmanItem {
+interface PostmanItem {
   id?: string;
   name: string;
   request: PostmanRequest;

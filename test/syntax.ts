@@ -30,7 +30,7 @@ function lineOf(tree: ast.SourceFile, position: number): number {
   return tree.text.slice(0, position).split('\n').length;
 }
 
-export interface FunctionSize {
+interface FunctionSize {
   readonly line: number;
   /** With its signature, and with the functions within it. */
   readonly lines: number;

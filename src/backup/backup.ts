@@ -43,7 +43,7 @@ import {
   unfinishedManifest,
 } from './backup-manifest.ts';
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly folder: DataFolder;
   readonly to: string;
   /** Public keys of age; without any the backup is not encrypted. */

@@ -7,7 +7,7 @@ import { Sleeper, type Timers } from '../core/scheduler.ts';
 import type { Moment } from '../journal/ownership.ts';
 import { type Lease, type LeaseTable, type LeaseTiming, takeMargin } from './lease.ts';
 
-export interface LeaseKeeperOptions extends LeaseTiming {
+interface LeaseKeeperOptions extends LeaseTiming {
   readonly table: LeaseTable;
   readonly node: string;
   readonly process: string;

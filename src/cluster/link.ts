@@ -52,7 +52,7 @@ export interface LinkOptions {
 }
 
 /** The number of the ports of one side, so that both can begin channels. */
-export type LinkSide = 'dialed' | 'listened';
+type LinkSide = 'dialed' | 'listened';
 
 /** An end of a channel at this node. */
 interface End {

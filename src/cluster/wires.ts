@@ -64,7 +64,7 @@ export function isDialer(process: string, other: string): boolean {
 /** Called with the thread's port. */
 type Give = (port: MessagePort) => void;
 
-export interface WireEndsOptions {
+interface WireEndsOptions {
   /** Null: it is not linked with this node now. */
   readonly linkTo: (process: string) => { open(wire: string, port: MessagePort): void } | null;
   /** Hears of a process that a wire was to lead to, and that is not linked. */

@@ -23,7 +23,7 @@ import { StoppedShard } from './stopped-shard.ts';
 /** What a finding is about, which decides the advice (see verify-folder.ts). */
 export type Subject = 'record' | 'event' | 'total' | 'index' | 'response' | 'damage' | 'place';
 
-export interface Found {
+interface Found {
   readonly subject: Subject;
   /** The name of the check that failed. */
   readonly check: string;

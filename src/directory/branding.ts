@@ -11,7 +11,7 @@ export interface Branding {
   readonly logo: Logo | null;
 }
 
-export interface Logo {
+interface Logo {
   readonly type: LogoType;
   /** The start of its SHA-256, hexadecimal. */
   readonly digest: string;

@@ -19,7 +19,7 @@ const formatRow = 'format';
 const revisionRow = 'revision';
 const fullDisk = 'The disk is full, so nothing can be changed: make room';
 
-export type Rows = readonly (readonly [row: string, content: Uint8Array | null])[];
+type Rows = readonly (readonly [row: string, content: Uint8Array | null])[];
 
 /** What a change leaves: its rows, where null removes one. */
 export interface StoreChange<T> {

@@ -23,7 +23,7 @@ import type { View } from './view.ts';
 type Check<R extends StoredRecord> = (record: R, view: View) => string | null;
 
 /** One invariant that does not hold. */
-export interface Fault {
+interface Fault {
   /** The kind of record and the name of the invariant, such as `charge.refunds`. */
   readonly invariant: string;
   readonly what: string;

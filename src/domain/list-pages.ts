@@ -30,7 +30,7 @@ export interface ListCaller extends Caller {
   readonly idLeads: IdLeads;
 }
 
-export interface ListPage<K extends ListedKind> {
+interface ListPage<K extends ListedKind> {
   readonly records: readonly RecordOf<K>[];
   readonly hasMore: boolean;
 }

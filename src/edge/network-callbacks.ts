@@ -28,7 +28,7 @@ export function callbackAddressOf(path: string): Address | null {
   return { org: org!, mode: mode as Mode, connector };
 }
 
-export interface CallbackOptions {
+interface CallbackOptions {
   readonly shards: readonly Pick<ShardClient, 'handOver'>[];
   /** Limits what tells nothing new. */
   readonly callers: Callers;

@@ -57,7 +57,7 @@ function wrong(defect: string | null, advice: string): Wrong | null {
   return defect === null ? null : { defect, advice };
 }
 
-export interface ScrubOptions {
+interface ScrubOptions {
   readonly checkpoint: string;
   readonly log: LogReader;
   readonly indexRowsOf: IndexRowsOf;

@@ -10,7 +10,7 @@ import { MailRefused } from './mail-refused.ts';
 import type { MailOutbox, QueuedMail } from './outbox.ts';
 import type { MailTransport } from './transport.ts';
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly outbox: MailOutbox;
   readonly transport: MailTransport;
   readonly now: Clock;

@@ -9,7 +9,7 @@ import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts'
 const stopMsMax = 4_500;
 
 /** This process, as far as it can be ended. */
-export interface EndedProcess {
+interface EndedProcess {
   readonly timers: Timers;
   writeError(text: string): void;
   /** Has the launcher not start the service again. */

@@ -22,7 +22,7 @@ import { metricsIn } from '../telemetry/metrics-in.ts';
 /** What fails so often in a row is no shard that starts again. */
 const failuresTold = 30;
 
-export interface Mail {
+interface Mail {
   /** Where mails are queued; null: none are sent. */
   readonly queue: MailOutbox | null;
   /** Begins to mail members about what needs somebody, and receipts to customers. */

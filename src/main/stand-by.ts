@@ -50,7 +50,7 @@ export interface StoodBy {
   readonly stepAside: () => Promise<void>;
 }
 
-export interface AmongNodes {
+interface AmongNodes {
   readonly identity: NodeIdentity;
   /** Hears every second of the nodes that can run partitions, once this one has the lease. */
   watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;

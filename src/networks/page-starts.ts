@@ -12,7 +12,7 @@ import type {
 import type { InternalAnswer, InternalRequest, StartPageRequest } from '../shard/protocol.ts';
 import type { Networks, PageStart } from './network.ts';
 
-export interface PageStartOptions {
+interface PageStartOptions {
   readonly networks: Networks;
   /** Queues a request of this thread. */
   readonly ask: (request: InternalRequest) => Promise<InternalAnswer>;

@@ -4,7 +4,7 @@
 import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
 import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 
-export interface Examined {
+interface Examined {
   readonly ok: boolean;
   readonly detail: string;
 }

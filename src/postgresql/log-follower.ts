@@ -17,14 +17,14 @@ interface FollowedRow {
   readonly bytes: Buffer;
 }
 
-export interface FollowedPart {
+interface FollowedPart {
   /** Those that are acknowledged. */
   readonly batches: readonly Buffer[];
   /** The last sequence of the partition. */
   readonly end: number;
 }
 
-export type PartitionEnd = Pick<AcquiredLog, 'end' | 'firstSequence'>;
+type PartitionEnd = Pick<AcquiredLog, 'end' | 'firstSequence'>;
 
 const portionRows = 64;
 

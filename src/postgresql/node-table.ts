@@ -20,7 +20,7 @@ export function behindBy(how: 'sum' | 'max'): string {
 }
 
 /** What operators want of a node that has noted that it is there. */
-export interface Wished {
+interface Wished {
   /** It is to stop for good once others run what it runs. */
   readonly leaving: boolean;
   /** It has taken partitions that no other node has taken since. */

@@ -12,7 +12,7 @@ import { type PartitionRow, type Read, takePartition } from './partitions.ts';
 const closeMs = 1_000;
 
 /** Its values begin with $3: the first two are the partition and the epoch. */
-export interface OwnedStatement {
+interface OwnedStatement {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];

@@ -11,7 +11,7 @@ import { checksumAt, firstSequenceOf, type PartitionRow, type Read, takePartitio
 import { type Primary, withPrimary } from './primary.ts';
 import { keepTables } from './schema.ts';
 
-export interface PartitionLogOptions extends OwnerOptions {
+interface PartitionLogOptions extends OwnerOptions {
   readonly partition: number;
 }
 

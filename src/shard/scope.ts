@@ -76,7 +76,7 @@ export interface ScopeEndpoints {
   isBusy: boolean;
 }
 
-export interface ScopeOptions {
+interface ScopeOptions {
   readonly livemode: boolean;
   readonly account: ShardAccount;
   readonly availability: Availability;

@@ -4,7 +4,7 @@
 import { metricsOf } from './metrics.ts';
 import { mergeMetrics } from './supervisor-metrics.ts';
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Partial<Record<string, string | number>>>;
   readonly value: number;
 }

@@ -14,7 +14,7 @@ import type { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { EdgeThreadData, News } from './thread-protocol.ts';
 
-export interface EdgesOptions {
+interface EdgesOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
   readonly shards: number;

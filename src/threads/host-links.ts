@@ -12,7 +12,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { BackOff } from './back-off.ts';
 import type { FromOtherHost, OtherHost } from './lending-protocol.ts';
 
-export interface HostLinksOptions {
+interface HostLinksOptions {
   /** This node's process. */
   readonly here: string;
   readonly key: Uint8Array;

@@ -20,7 +20,7 @@ import type { Thread } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
 import type { News, Notice, RequestLogThreadData, ShardThreadData } from './thread-protocol.ts';
 
-export interface HostingOptions extends HostedEdgesOptions {
+interface HostingOptions extends HostedEdgesOptions {
   readonly folder: DataFolder;
   /** The thread that stands by. */
   readonly standby: Pick<Thread, 'ask'>;

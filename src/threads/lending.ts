@@ -50,7 +50,7 @@ export interface LendingOptions {
 }
 
 /** Whose threads are lent. */
-export interface Lender {
+interface Lender {
   /** Has a shard's thread made anew. Resolves with whether that has become ready. */
   readonly replace: (number: number) => Promise<boolean>;
   readonly edges: Pick<Edges, 'join' | 'leave'>;

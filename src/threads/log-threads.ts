@@ -13,7 +13,7 @@ import type { Thread } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { RequestLogThreadData } from './thread-protocol.ts';
 
-export interface LogThreadsOptions {
+interface LogThreadsOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
   readonly threads: WaitingThreads;

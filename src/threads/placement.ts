@@ -7,7 +7,7 @@ import { spread } from '../cluster/spread.ts';
 import { elementAt } from '../core/assert.ts';
 import { BackOff } from './back-off.ts';
 
-export interface LinkedNode {
+interface LinkedNode {
   readonly node: string;
   readonly linkNumber: number;
   /** How many edges it can run. */

@@ -39,7 +39,7 @@ const metadataMs = 1_000;
 /** A question may take two posts to the network. */
 const networkTimeoutMs = 2 * postTimeoutMs + 5_000;
 
-export interface RunningShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
+interface RunningShardOptions extends Omit<ShardOptions, 'availability' | 'callNetwork'> {
   /** The shard's folder. */
   readonly dir: string;
   readonly accounts: readonly ShardAccount[];

@@ -14,7 +14,7 @@ const dueBytesMax = 16 * 1024 * 1024;
 /** How often the sizes of the files are measured. */
 const measureMs = 60_000;
 
-export interface ScrubTimerOptions {
+interface ScrubTimerOptions {
   readonly scrubber: Scrubber;
   /** Everything is read once in this time. */
   readonly periodMs: number;

@@ -25,7 +25,7 @@ export function followedShard(folder: DataFolder, number: number): FollowedShard
   return { dir: folder.shardDir(number), identity: folder.shardIdentity(number) };
 }
 
-export interface StandbyPartitionsOptions {
+interface StandbyPartitionsOptions {
   /** Those that are followed from the start. */
   readonly shards: readonly FollowedShard[];
   readonly follower: Pick<LogFollower, 'endOf' | 'checksumAt' | 'readAfter' | 'close'>;

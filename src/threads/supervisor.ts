@@ -45,7 +45,7 @@ export interface Claim {
   readonly quietMs: number;
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
   readonly folder: DataFolder;

@@ -10,14 +10,14 @@ import { text as textOf } from 'node:stream/consumers';
  * Instead of an answer: a status with a refusal and headers, or with the JSON of something else, no answer at all, or one that is lost after the request has run, as a
  * whole or from the middle of its chunks on.
  */
-export type Stumble =
+type Stumble =
   | { readonly status: number; readonly code: string; readonly retryAfter?: number | string }
   | { readonly status: number; readonly body: string }
   | 'no answer'
   | 'answer lost'
   | 'answer cut';
 
-export interface Arrived {
+interface Arrived {
   readonly what: string;
   readonly idempotencyKey: string | undefined;
 }

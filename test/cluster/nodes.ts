@@ -24,7 +24,7 @@ export interface Node {
   kill(): Promise<void>;
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly url: string;
   readonly name: string;
   /** The secrets key is the same file on each node. */

@@ -59,7 +59,7 @@ const routes = new Map<string, Route>(routeTable.map((route) => [route.operation
 const compiled = new Map<TSchema, ReturnType<typeof Compile>>();
 
 /** Fails unless `value` fits `schema`. */
-export function assertFits(schema: TSchema, value: unknown, what: string): void {
+function assertFits(schema: TSchema, value: unknown, what: string): void {
   let validator = compiled.get(schema);
   if (validator === undefined) {
     validator = Compile(schema);
@@ -181,7 +181,7 @@ interface Who {
 export const sandbox: Who = { org: 'org_sandbox00000000000000000', livemode: false };
 
 /** What a test may vary for one command. */
-export interface Circumstances {
+interface Circumstances {
   readonly endpointsBusy?: boolean;
   readonly addressAllowed?: boolean;
   readonly request?: ApiRequest | null;
@@ -416,13 +416,13 @@ export class Step {
 }
 
 /** Fails unless `object` has these fields with these values, whatever else it has. */
-export function assertHas(object: Json, fields: object): void {
+function assertHas(object: Json, fields: object): void {
   const names = Object.keys(fields);
   assert.deepEqual(Object.fromEntries(names.map((name) => [name, object[name]])), fields);
 }
 
 /** Kind and status of a record, in short. */
-export function nameOf(record: Change): string {
+function nameOf(record: Change): string {
   if (record.removed) return `${record.kind} removed`;
   return 'status' in record ? `${record.kind} ${record.status}` : record.kind;
 }

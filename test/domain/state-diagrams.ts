@@ -13,7 +13,7 @@ const headings = {
   delivery: 'Delivery',
 } as const satisfies Partial<Record<RecordKind, string>>;
 
-export type DrawnKind = keyof typeof headings;
+type DrawnKind = keyof typeof headings;
 export const drawnKinds = Object.keys(headings) as DrawnKind[];
 
 /** Stands for no record, as in the diagrams: before it is created, after it is removed. */

@@ -48,7 +48,7 @@ export async function connectNetworks(dashboard: Dashboard): Promise<Reporter[]>
   ];
 }
 
-export interface Shop {
+interface Shop {
   readonly ids: string[];
   readonly pages: string[];
 }

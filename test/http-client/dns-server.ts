@@ -13,7 +13,7 @@ export interface Question {
   readonly asked: number;
 }
 
-export interface DnsRecord {
+interface DnsRecord {
   readonly type: 'A' | 'AAAA' | 'CNAME';
   /** The name of the record; without it, the name that was asked for. */
   readonly name?: string;

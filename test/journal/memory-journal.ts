@@ -43,7 +43,7 @@ import {
 import { lowerBound } from '../../src/store/sorted-keys.ts';
 
 /** What survives a crash. */
-export interface Disk {
+interface Disk {
   batches: FollowedBatch[];
   readonly records: Map<string, EncodedRecord>;
   /** Sort keys by index, ascending. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 
-export interface Shown {
+interface Shown {
   /** Where the redirects ended: path and query string. */
   readonly at: string;
   readonly status: number;

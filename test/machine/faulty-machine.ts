@@ -26,7 +26,7 @@ export interface Rule {
   readonly count?: number;
 }
 
-export interface Clocks {
+interface Clocks {
   readonly realMs?: number;
   readonly monotonicMs?: number;
   readonly driftPpm?: number;

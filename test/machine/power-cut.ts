@@ -141,7 +141,7 @@ class UnsyncedFile {
 }
 
 /** How much of what was not synced a power cut takes. */
-export const tempers = ['everything', 'some sectors', 'nothing of a file or all of it'] as const;
+const tempers = ['everything', 'some sectors', 'nothing of a file or all of it'] as const;
 
 /**
  * Leaves in the files below `folder` what a power cut may leave, by the record of the process that wrote them, which has

@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { Identity } from '../webhooks/certificates.ts';
 
-export interface Received {
+interface Received {
   readonly recipients: readonly string[];
   readonly data: string;
   /** The name and the password that were given, as the client encodes them; null without any. */

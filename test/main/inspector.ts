@@ -13,7 +13,7 @@ export const endings = {
   'ends without a word': '() => process.exit(9)',
 } as const;
 
-export interface ThreadChoice {
+interface ThreadChoice {
   /** The file that the thread was started with, such as `shard-thread.ts`. */
   readonly entry: string;
   /** The shard's number, where there are several. */

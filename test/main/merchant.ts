@@ -41,7 +41,7 @@ interface Payment {
 }
 
 /** What went wrong; each line names a key or an id. */
-export interface Findings {
+interface Findings {
   readonly lost: string[];
   readonly doubled: string[];
   readonly half: string[];

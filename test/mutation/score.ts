@@ -18,16 +18,16 @@ export function folderOf({ mutant }: Pick<Judged, 'mutant'>): string {
   return mutant.file.split('/')[1]!;
 }
 
-export function share(some: readonly Judged[], holds: (judged: Judged) => boolean = isKilled): number {
+function share(some: readonly Judged[], holds: (judged: Judged) => boolean = isKilled): number {
   return some.filter(holds).length / some.length;
 }
 
 /** Half the width of what 95 of 100 samples have within. */
-export function errorOf(share: number, sample: number): number {
+function errorOf(share: number, sample: number): number {
   return 1.96 * Math.sqrt((share * (1 - share)) / sample);
 }
 
-export function percent(share: number): string {
+function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 

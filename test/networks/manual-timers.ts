@@ -3,7 +3,7 @@
 import type { Timers } from '../../src/core/scheduler.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 
-export interface ManualTimers extends Timers {
+interface ManualTimers extends Timers {
   readonly clock: ManualClock;
   /** Timers that wait. */
   readonly waiting: () => number;

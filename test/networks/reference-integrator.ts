@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Code {
+interface Code {
   readonly code: string;
   readonly organization: string;
   readonly livemode: boolean;
@@ -17,7 +17,7 @@ export interface Code {
 }
 
 /** A page on which a card can be typed. */
-export interface CardPage {
+interface CardPage {
   readonly charge: string;
   readonly amount: number;
   readonly language: string;

@@ -28,7 +28,7 @@ export { org };
 export const startMs = Date.UTC(2026, 10, 2, 12);
 export const account = accountOf(1_000_000, { created: startMs / 1000 });
 
-export interface Sent {
+interface Sent {
   readonly body?: unknown;
   readonly key?: string;
   readonly livemode?: boolean;

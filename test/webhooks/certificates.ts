@@ -11,7 +11,7 @@ export interface Identity {
   readonly key: string;
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** DNS names or IP addresses that the certificate is for. */
   readonly hosts: readonly string[];
   readonly notBefore?: Date;
@@ -20,7 +20,7 @@ export interface CertificateOptions {
   readonly rsa?: boolean;
 }
 
-export interface Authority {
+interface Authority {
   /** The authority's own certificate, PEM. */
   readonly cert: string;
   issue(options: CertificateOptions): Identity;

@@ -13,7 +13,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { SecureVersion, TLSSocket } from 'node:tls';
 import type { Identity } from './certificates.ts';
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;

@@ -10,7 +10,7 @@ import { requestMessages } from './requests.ts';
 
 type Texts = Readonly<Record<Language, string>>;
 /** The value of a placeholder. A name that people read is in their language. */
-export type Value = string | number | Texts;
+type Value = string | number | Texts;
 export type Values = Readonly<Record<string, Value>>;
 
 export const messages = {

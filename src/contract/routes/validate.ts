@@ -36,7 +36,7 @@ interface SchemaError {
 }
 
 /** The parts of a JSON schema that decide the message for a wrong value. */
-export interface Schema extends LengthSchema {
+interface Schema extends LengthSchema {
   readonly enum?: readonly unknown[];
   readonly format?: string;
   readonly default?: unknown;

@@ -159,7 +159,7 @@ export interface ViewPlace extends MemberRequest {
 
 export type ResultOf<O extends Operation> = Static<RouteOf<O>['result']>;
 
-export type CallOptions = Pick<ApiCall, 'id' | 'query' | 'params' | 'idempotencyKey'>;
+type CallOptions = Pick<ApiCall, 'id' | 'query' | 'params' | 'idempotencyKey'>;
 
 /** What pages ask the service for, as the member. */
 export interface ViewContext {

@@ -21,12 +21,11 @@ import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
 import { apiVersions, keyChallenges, languages } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
-import { slotOf } from '../../core/slot.ts';
 import type { AnsweredRequest } from '../../request-logs/entry.ts';
 import type { AskLogs } from '../../request-logs/query.ts';
 import type { NoAnswer, ShardClient } from '../../shard/client.ts';
 import { type AnswerFrame, answerFlags, noVersion, requestFlags } from '../../shard/frames.ts';
-import { shardOfSlot } from '../../shard/shard-map.ts';
+import { shardOfOrganization } from '../../shard/shard-map.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import { readBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -54,7 +53,7 @@ export interface Answered extends AnsweredRequest {
 type Outcome = Pick<Answered, 'status' | 'code' | 'answerBody'> &
   Partial<Pick<Answered, 'isLogged' | 'replayed' | 'originalRequest'>>;
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly keyRing: KeyRing;
   /** Whether the directory may be believed; otherwise another node may have changed it. */
   readonly isTrusted: () => boolean;
@@ -229,7 +228,7 @@ export class Api {
 
   shardOf(org: string): ShardClient {
     const { shards } = this.#options;
-    return elementAt(shards, shardOfSlot(slotOf(org), shards.length));
+    return elementAt(shards, shardOfOrganization(org, shards.length));
   }
 
   #answer(call: SentCall, answer: AnswerFrame): void {

@@ -49,7 +49,7 @@ export interface StreamSource {
 }
 
 /** A request for a stream. */
-export interface StreamCall {
+interface StreamCall {
   readonly exchange: Exchange;
   /** Besides those of a stream. */
   readonly headers: string;

@@ -51,7 +51,7 @@ interface Visits {
 }
 
 /** To the main thread: the client of a visit has left. */
-export interface Withdrawn {
+interface Withdrawn {
   readonly withdrawn: number;
 }
 
@@ -65,7 +65,7 @@ export interface Visited {
 export type Unanswered = 'trouble' | 'busy';
 
 /** A visit that was asked about. */
-export interface Asking {
+interface Asking {
   readonly visited: Promise<Visited | Unanswered>;
   /** The client has left, so the answer is not needed any more. */
   withdraw(): void;

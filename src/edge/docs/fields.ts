@@ -24,7 +24,7 @@ export function fieldList(schema: Json, links: FieldLinks, isRequest: boolean): 
   return html`<ul class="fields">${items}</ul>`;
 }
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly schema: Json;
   readonly description: string;

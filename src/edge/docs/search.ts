@@ -20,7 +20,7 @@ interface Entry {
   readonly text: string;
 }
 
-export interface Found {
+interface Found {
   readonly section: IndexedSection;
   readonly excerpt: Html;
 }

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { remembering } from '../../core/remembering.ts';
 import { addressKeys } from './peer-table.ts';
 
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Finds the address behind trusted proxies. Null when the connection's is no address. */
 type ClientAddressOf = (remoteAddress: string, forwardedFor: string) => Address | null;

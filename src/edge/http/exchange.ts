@@ -11,7 +11,7 @@ import { remoteAddressOf } from './client-address.ts';
 import type { HeldBytes } from './held-bytes.ts';
 import * as wire from './write-answer.ts';
 
-export type Header = readonly [name: string, value: string];
+type Header = readonly [name: string, value: string];
 
 /** Headers as text for an answer, each with a line break before it. */
 export function headerLines(...headers: readonly Header[]): string {

@@ -19,7 +19,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | null;

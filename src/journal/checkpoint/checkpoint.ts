@@ -57,7 +57,7 @@ const format = 4;
 /** LMDB's own limit. */
 const keyBytesMax = 1_978;
 
-export interface CheckpointOptions {
+interface CheckpointOptions {
   readonly dir: string;
   readonly part: Part;
   readonly mapSize: number;

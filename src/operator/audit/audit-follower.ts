@@ -8,7 +8,7 @@ import { makeAuditFolder, operatorsBounds, operatorsFile } from './audit.ts';
 import { AuditLog } from './audit-log.ts';
 import { alignRecord, fetchRecord, goesOn } from './audit-mirror.ts';
 
-export interface AuditFollowerOptions {
+interface AuditFollowerOptions {
   readonly remote: RemoteText;
   readonly dataDir: string;
   /** Actions are kept for so long. */

@@ -36,7 +36,7 @@ export interface GrowingFiles {
 }
 
 /** What became of the files when they were compared with the others' record. */
-export interface Aligned {
+interface Aligned {
   /** Where the others' record ends. */
   readonly end: number;
   /** Where rows of this machine's own were put; null: it had none. */

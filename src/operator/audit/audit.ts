@@ -28,7 +28,7 @@ export interface RefusedKeyRow extends RefusedKeyNote {
   readonly at: string;
 }
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly dataDir: string;
   readonly now: Clock;
   /** Actions are kept for so long. */

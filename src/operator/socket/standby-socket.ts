@@ -8,7 +8,7 @@ import { openSocket } from './server.ts';
 /** What a node that stands by tells, as the service does. */
 type Told = 'config' | 'doctor' | 'metrics';
 
-export interface StandbySocketOptions {
+interface StandbySocketOptions {
   readonly dataDir: string;
   /** The node's name. */
   readonly node: string;

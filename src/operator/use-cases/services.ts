@@ -86,7 +86,7 @@ export interface ApiCall {
 }
 
 /** The `error` object of a refused request. */
-export interface ApiError {
+interface ApiError {
   readonly type: string;
   readonly code: ErrorCode;
   readonly decline_code: string | null;

@@ -20,7 +20,7 @@ export function cashCodeCheck(turn: Turn): string {
 }
 
 /** Nobody has paid with its code in time, and no money was reported for it. */
-export function isGivenUp({ status, receipts }: RecordOf<'charge'>): boolean {
+function isGivenUp({ status, receipts }: RecordOf<'charge'>): boolean {
   return status === 'failed' && receipts.length === 0;
 }
 

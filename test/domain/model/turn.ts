@@ -26,7 +26,7 @@ export type Asked = Pick<
   readonly idLeads?: IdLeads;
 };
 
-export type Writable<R> = { -readonly [Name in keyof R]: R[Name] };
+type Writable<R> = { -readonly [Name in keyof R]: R[Name] };
 export type RecordHere<K extends RecordKind> = Writable<RecordOf<K>>;
 
 export class Table {

@@ -10,7 +10,7 @@ export const axe = {
   content: readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
 };
 
-export interface Look {
+interface Look {
   readonly faults: readonly string[];
   /** By how many pixels the page is wider than the screen. */
   readonly overflow: number;

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export interface Chromium {
+interface Chromium {
   readonly executablePath: string;
   /** To be added to the environment that it runs in. */
   readonly env: Readonly<Record<string, string>>;

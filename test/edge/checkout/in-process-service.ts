@@ -46,7 +46,7 @@ const available: Networks['available'] = (_, mode) => ({
   agents: simulatedAgents,
 });
 
-export const merchant = 'Atlas <Books> & Co';
+const merchant = 'Atlas <Books> & Co';
 const cashCodeMs = 3 * 86_400_000;
 
 export function createService(options: Partial<CheckoutPagesOptions> & { readonly latencyMs?: number } = {}) {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { addressOf, pageAssets } from '../../../src/html/assets.ts';
 import { createService, type Service } from './in-process-service.ts';
 
-export interface Site {
+interface Site {
   readonly service: Service;
   /** Where the pages are. */
   readonly url: string;

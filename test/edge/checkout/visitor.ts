@@ -4,7 +4,7 @@ import type { PageAnswer, PageRequest } from '../../../src/edge/checkout/page-po
 import type { CheckoutPages } from '../../../src/edge/checkout/pages.ts';
 import { createService, createSession } from './in-process-service.ts';
 
-export interface Shown extends PageAnswer {
+interface Shown extends PageAnswer {
   /** Where the redirects ended. */
   readonly at: string;
   header(name: string): string | null;

@@ -12,10 +12,10 @@ export interface Credentials {
 }
 
 /** What a request asks for. */
-export const requestTypes = ['PostAuth', 'Void', 'Credit', 'ORDERSTATUS', 'ORDERHISTORY'] as const;
+const requestTypes = ['PostAuth', 'Void', 'Credit', 'ORDERSTATUS', 'ORDERHISTORY'] as const;
 export type RequestType = (typeof requestTypes)[number];
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly type: RequestType;
   readonly oid: string;
   readonly elements: Elements;

@@ -3,7 +3,7 @@
 import { type Fields, hashOf } from './hash.ts';
 import { centimesOf } from './money.ts';
 
-export interface Start {
+interface Start {
   readonly oid: string;
   /** Centimes. */
   readonly amount: number;

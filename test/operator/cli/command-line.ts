@@ -65,7 +65,7 @@ export function verifyCommand(dataDir: string): Promise<Printed> {
 
 const entry = fileURLToPath(new URL('../../../src/main/payments.ts', import.meta.url));
 
-export interface Listening {
+interface Listening {
   /** The next object that it prints. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
   next(): Promise<any>;
