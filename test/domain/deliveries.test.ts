@@ -8,7 +8,7 @@ import { dueFirstMs, resendFailedAtMs } from '../../src/domain/deliveries.ts';
 import { recordsOf } from '../../src/domain/find.ts';
 import { attemptIndex, endedIndex, timeKey } from '../../src/domain/indexes.ts';
 import type { AttemptResult, DeliveryRecord } from '../../src/domain/record.ts';
-import { createIntent, nextSerial } from './scenes.ts';
+import { createIntent, deliver, nextSerial } from './scenes.ts';
 import { checkpoint, hourMs, minuteMs, Stage, settings } from './stage.ts';
 
 const result = (stage: Stage, status: number | null): AttemptResult => ({
@@ -18,14 +18,6 @@ const result = (stage: Stage, status: number | null): AttemptResult => ({
   failure: status === 200 ? null : `status ${status}`,
   answer: 'ok',
 });
-
-/** An endpoint and one delivery for it. */
-function deliver(stage: Stage): { endpoint: string; delivery: string } {
-  const params = { url: 'https://a.test', enabled_events: ['*'] };
-  const endpoint = stage.given('create_webhook_endpoint', params).id;
-  const { decision } = stage.when('create_payment_intent', { amount: 100, currency: 'mad' });
-  return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
-}
 
 /** Records the next attempt, which is leased with the delivery as it is now unless told otherwise. Returns the delivery. */
 function attempt(

@@ -19,6 +19,14 @@ export const amount = 20_000;
 export const card: CardDetails = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2031 };
 export const typedCard = { token: 'tok_1', card, challenge: false };
 
+/** An endpoint, and the delivery of an event to it. */
+export function deliver(stage: Stage): { endpoint: string; delivery: string } {
+  const params = { url: 'https://a.test', enabled_events: ['*'] };
+  const endpoint = stage.given('create_webhook_endpoint', params).id;
+  const { decision } = stage.when('create_payment_intent', { amount: 100, currency: 'mad' });
+  return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
+}
+
 /** The serial number that the next attempt of a delivery gets. */
 export function nextSerial({ world, who: { org, livemode } }: Stage): number {
   return newestSerial(world.state, scopeOf(org, livemode)) + 1;

@@ -4,17 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dueFirstMs } from '../../src/domain/deliveries.ts';
 import { endedIndex } from '../../src/domain/indexes.ts';
-import { createIntent, nextSerial, payByCard, type SceneName, scenes } from './scenes.ts';
+import { createIntent, deliver, nextSerial, payByCard, type SceneName, scenes } from './scenes.ts';
 import { hourMs, minuteMs, Stage, settings } from './stage.ts';
 import { drawnKinds, drawnTransitions, transitionsOf } from './state-diagrams.ts';
-
-/** An endpoint, and the delivery of an event to it. */
-function deliver(stage: Stage): { endpoint: string; delivery: string } {
-  const params = { url: 'https://a.test', enabled_events: ['payment_intent.created'] };
-  const endpoint = stage.given('create_webhook_endpoint', params).id;
-  const { decision } = stage.when('create_payment_intent', { amount: 100, currency: 'mad' });
-  return { endpoint, delivery: decision.changes.find(({ kind }) => kind === 'delivery')!.id };
-}
 
 function attempt(stage: Stage, delivery: string, status: number): void {
   const failure = status === 200 ? null : `status ${status}`;
