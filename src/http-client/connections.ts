@@ -8,6 +8,7 @@
 // A certificate is verified in a full handshake. For `verifiedForMs` after it a connection is used
 // and its TLS session is resumed, so an expired certificate is noticed within that time.
 
+import { constants } from 'node:crypto';
 import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
 import {
   connect as connectTls,
@@ -61,6 +62,8 @@ export const idleMsMax = 5_000;
  * before its certificate is judged, a handshake takes the thread a second.
  */
 const ciphers = `${DEFAULT_CIPHERS}:!DHE`;
+/** Servers give two sessions to a connection, some of them four. */
+const sessionsMax = 16;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
 const addressTimeoutMs = 1000;
 /** As much as TLS gives at once. */
@@ -189,6 +192,8 @@ export class Connections {
     this.#handshakes = new Handshakes(options.monotonic);
     this.#secureContext = createSecureContext({
       ciphers,
+      // A receiver could ask for one handshake after the other.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(extraCa && { ca: [...rootCertificates, extraCa] }),
     });
   }
@@ -265,6 +270,7 @@ export class Connections {
     this.#handshakes.begin(account, origin, socket);
     const connection = this.#add(endpoint, target, socket);
     let session: Buffer | undefined;
+    let sessions = 0;
     // A resumed session checks no host name, so the session of an unauthorized connection is never
     // stored.
     const remember = () => {
@@ -274,6 +280,8 @@ export class Connections {
     socket.on('session', (given: Buffer) => {
       session = given;
       remember();
+      // They are no answer, so nothing else bounds them.
+      if (++sessions > sessionsMax) socket.destroy();
     });
     socket.once('secureConnect', () => {
       if (known !== undefined && socket.isSessionReused()) connection.verifiedAtMs = known.verifiedAtMs;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAttempts } from './attempt-harness.ts';
+import type { TLSSocket } from 'node:tls';
+import { poll } from '../poll.ts';
+import { clientSockets, makeAttempts } from './attempt-harness.ts';
 import { createAuthority, type Identity, selfSigned } from './certificates.ts';
-import { startReceiver } from './receiver.ts';
+import { type Respond, startReceiver } from './receiver.ts';
 
 const dayMs = 86_400_000;
 const name = 'receiver.shop.example';
@@ -120,6 +122,27 @@ test('a receiver chooses no numbers of a key exchange, which could take the thre
   await receiver.close();
   assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
   assert.equal(receiver.requests.length, 0);
+});
+
+test('a receiver that begins the handshake anew is left, however often it would', async () => {
+  const respond: Respond = (response) => {
+    const socket = response.socket as TLSSocket;
+    socket.on('error', () => {});
+    socket.renegotiate({}, (error) => error === null && response.end('ok'));
+  };
+  const receiver = await startReceiver({ identity: authority.issue({ hosts }), tls: 'TLSv1.2', respond });
+  const result = await deliver({ port: receiver.port, extraCa: authority.cert });
+  assert.match(result.failure ?? '', /^TLS failed \(ERR_SSL_/);
+  await receiver.close();
+});
+
+test('a receiver that gives one TLS session after the other is left', async () => {
+  const receiver = await startReceiver({ identity: authority.issue({ hosts }), respond: () => {} });
+  const result = deliver({ port: receiver.port, extraCa: authority.cert });
+  await poll(() => receiver.requests[0]);
+  for (let i = 0; i < 20; i++) clientSockets.at(-1)!.emit('session', Buffer.from('session'));
+  assert.equal((await result).failure, 'connection closed without an answer');
+  await receiver.close();
 });
 
 test('certificates are verified whatever the environment says', async () => {
