@@ -1,5 +1,6 @@
 // Addresses within the dashboard. All are made here, with the prefix that a proxy removes.
 
+import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
 import type { Organization } from '../../directory/organization.ts';
 import type { MemberRequest, PageRequest, ViewRequest } from './row.ts';
 
@@ -24,6 +25,24 @@ export function homeLink(
 export function viewLink(request: ViewRequest, path: string, query: Query = {}): string {
   const { organization, mode } = request;
   return link(request, `/dashboard/${organization.id}/${mode}/${path}`, query);
+}
+
+/** Where the pages of objects lie, by their kinds. */
+const placesOfKinds: Partial<Record<IdKind, string>> = {
+  payment_intent: 'payments',
+  customer: 'customers',
+  checkout_session: 'checkout',
+  review: 'reviews',
+  webhook_endpoint: 'webhooks',
+  delivery: 'webhooks/deliveries',
+  event: 'events',
+};
+
+/** The path of an object's page below an organization and mode; null for one that has none. */
+export function pageOfObject(id: string): string | null {
+  const kind = kindOfId(id);
+  const place = kind && placesOfKinds[kind];
+  return place === undefined ? null : `${place}/${id}`;
 }
 
 /** An address of the service for a path that begins with `/`; else one as `viewLink` makes it. */

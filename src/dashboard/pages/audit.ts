@@ -9,6 +9,7 @@ import type { OperatorRow, PlacedRow } from '../../operator/audit/audit-row.ts';
 import * as ui from '../layout/components.ts';
 import { page } from '../layout/document.ts';
 import { tooManyPage } from '../layout/errors.ts';
+import { pageOfObject } from '../layout/links.ts';
 import { get, type Row, type Saying, saying } from '../layout/row.ts';
 import { auditMessages, sayAudit } from '../messages/audit.ts';
 import { sayLayout } from '../messages/layout.ts';
@@ -146,13 +147,7 @@ function placeOf(id: string, action: string): string | null {
   if (id.startsWith(memberPrefix)) return `members/${id}`;
   if (action.startsWith('key.')) return 'keys';
   const kind = kindOfId(id);
-  if (kind === 'payment_intent') return `payments/${id}`;
-  if (kind === 'checkout_session') return `checkout/${id}`;
-  if (kind === 'customer') return `customers/${id}`;
-  if (kind === 'review') return `reviews/${id}`;
-  if (kind === 'webhook_endpoint') return `webhooks/${id}`;
-  if (kind === 'delivery') return `webhooks/deliveries/${id}`;
-  return kind === 'refund' || kind === 'charge' ? `payments?q=${id}` : null;
+  return kind === 'refund' || kind === 'charge' ? `payments?q=${id}` : pageOfObject(id);
 }
 
 /** What a member gave with an action. */

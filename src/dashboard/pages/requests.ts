@@ -2,7 +2,7 @@
 // its answer, what it changed, and the events that it caused.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { type IdKind, kindOfId } from '../../contract/id-prefixes.ts';
+import { kindOfId } from '../../contract/id-prefixes.ts';
 import { listLimitMax } from '../../contract/limits.ts';
 import type { LoggedRequest } from '../../contract/routes/logged-request.ts';
 import { timeOfId } from '../../core/ids.ts';
@@ -16,7 +16,7 @@ import type { FoundPage, FoundRequest } from '../../request-logs/query.ts';
 import { type LogFilter, statusRangeOf } from '../../request-logs/search.ts';
 import * as ui from '../layout/components.ts';
 import { page, redirect } from '../layout/document.ts';
-import { viewLink } from '../layout/links.ts';
+import { pageOfObject, viewLink } from '../layout/links.ts';
 import { listPage, tailAnswer } from '../layout/live-list.ts';
 import {
   get,
@@ -26,7 +26,7 @@ import {
   refused,
   type Saying,
   saying,
-  type View,
+  viewOf,
 } from '../layout/row.ts';
 import { sayLayout } from '../messages/layout.ts';
 import { sayRequests } from '../messages/requests.ts';
@@ -262,21 +262,11 @@ function factsOf(
   ];
 }
 
-/** The views that have a page for each object of a kind. */
-const viewsOfKinds: Partial<Record<IdKind, View>> = {
-  payment_intent: 'payments',
-  customer: 'customers',
-  checkout_session: 'checkout',
-  review: 'reviews',
-  webhook_endpoint: 'webhooks',
-  event: 'events',
-};
-
 /** Leads to the object where the member may see it, and otherwise to the requests about it. */
 function objectLink(request: Request, object: string): Html {
-  const view = viewsOfKinds[kindOfId(object) ?? 'request'];
-  const isOpen = view !== undefined && request.views.includes(view);
-  if (isOpen) return ui.linkedCode(request, `${view}/${object}`, object);
+  const path = pageOfObject(object);
+  const isOpen = path !== null && request.views.includes(viewOf(path));
+  if (isOpen) return ui.linkedCode(request, path, object);
   return ui.linkedCode(request, active, object, { q: object });
 }
 
