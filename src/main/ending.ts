@@ -1,6 +1,6 @@
 // How the process comes to its end: it can't go on, or it is told to stop. Then it serves on for a
-// while as long as something does, not ready any more, so that load balancers take it out before
-// its connections close.
+// while if something does, and says so, so that load balancers take it out before its connections
+// close.
 
 import { systemTimers, type Timers } from '../core/scheduler.ts';
 

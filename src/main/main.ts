@@ -174,7 +174,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
     closers.push(manager.watch(counted));
     mail.tell(services, () => pause.paused !== null);
     ending.onNotice(() => {
-      logger.info('told to stop: not ready from now on');
+      logger.info('told to stop');
       supervisor.announceStop();
     });
     await ending.promise;

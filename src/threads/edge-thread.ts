@@ -167,11 +167,24 @@ const dashboardPort = new DashboardPort();
 const visitorsMax = 10_000;
 const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
 let isPaused = paused;
+
+/**
+ * Nodes without links pass on to this one whatever comes, also who asks whether they are ready.
+ * None of them would be until this one has stopped, so it stays ready until then.
+ */
+const isPassedOn = config.cluster.node !== null && config.cluster.link === null;
+
+function isStopping(): boolean {
+  if (server === null) return false;
+  const { closing, lastAnswers } = server.exchanges;
+  return closing || (lastAnswers && !isPassedOn);
+}
+
 const site = createSite({
   shards,
   isTrusted,
   baseUrl,
-  isStopping: () => server?.exchanges.lastAnswers === true,
+  isStopping,
   isPaused: () => isPaused,
   stalledMsMax: config.journal.stalledCommitSeconds * 1000,
   pages,

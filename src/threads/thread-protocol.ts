@@ -61,8 +61,8 @@ export interface ThreadQuestions {
   /** The thread's metrics, as prom-client's JSON. */
   metrics: { asks: object; answers: object };
   /**
-   * The service is to stop soon: an edge serves on, but is not ready, and each answer is the last
-   * one on its connection.
+   * The service is to stop soon: an edge serves on, tells load balancers, and each answer is the
+   * last one on its connection.
    */
   announce_stop: { asks: object };
   /**

@@ -255,3 +255,38 @@ test('operators see the nodes, and have another one serve', skip, async (context
   const others = answers.filter((answer) => !['200', '429', '503', 'broken'].includes(answer));
   assert.deepEqual(others, []);
 });
+
+test(
+  'nodes that only pass on what comes stay ready while the one that serves is about to stop',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const [port, address] = [await freePort(), `127.0.0.1:${await freePort()}`];
+    const a = startNode(context, {
+      url: servers.url,
+      name: 'a',
+      env: {
+        PAYMENTS_PORT: address.split(':')[1]!,
+        PAYMENTS_CLUSTER_ADDRESS: address,
+        PAYMENTS_STOP_NOTICE_MS: '600000',
+      },
+    });
+    const service = await a.serving;
+    const b = startNode(context, {
+      url: servers.url,
+      name: 'b',
+      secretsKeyOf: a.dataDir,
+      env: { PAYMENTS_PORT: String(port) },
+    });
+    await b.says(/node b stands by"/);
+    const ready = () => send(`http://127.0.0.1:${port}`, '/readyz', { headers: { connection: 'close' } });
+    await service.until(async () => (await ready()).status === 200 || undefined);
+    a.process.kill('SIGTERM');
+    // Its edge learns of it a moment after its main thread.
+    await service.until(
+      async () =>
+        (await send(`http://${address}`, '/readyz', {})).headers.get('connection') === 'close' || undefined,
+    );
+    assert.equal((await ready()).status, 200);
+  },
+);
