@@ -80,7 +80,7 @@ export function within<T>(ms: number, work: Promise<T>, { after }: Timers = syst
 const aliveMs = 60_000;
 
 /** The process does not end for want of something to do before `run` has. */
-export function keepRunning<T>(run: () => Promise<T>): Promise<T> {
+export function keepAlive<T>(run: () => Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, aliveMs);
   return run().finally(() => clearInterval(alive));
 }

@@ -2,7 +2,7 @@
 // folder is locked and the command is done here, between two rows of the audit record.
 
 import { ConfigError } from '../config/config.ts';
-import { keepRunning } from '../core/scheduler.ts';
+import { keepAlive } from '../core/scheduler.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';
 import type { RemoteText } from '../disk/remote-text.ts';
@@ -68,7 +68,7 @@ export function commandWhileStopped<T>(
   // What waits for PostgreSQL does not keep the process running.
   const carryOut = (folder: DataFolder) =>
     recordOffline(folder.path, action, params, () => run(folder), remoteOf(folder));
-  return withClearErrors(() => keepRunning(() => whileStopped(dataDir, carryOut)));
+  return withClearErrors(() => keepAlive(() => whileStopped(dataDir, carryOut)));
 }
 
 /** Does something while this process has locked the folder, which must be there. */

@@ -9,6 +9,7 @@
 // connection.
 
 import { assert } from '../core/assert.ts';
+import { within } from '../core/scheduler.ts';
 import { type CheckedUrl, checkWebhookUrl, isPublicAddress } from './address-guard.ts';
 import { type Connection, Connections, type ConnectionsOptions, type Target } from './connections.ts';
 import { Exchange, type Exchanged, type Outcome, timedOut } from './exchange.ts';
@@ -126,7 +127,7 @@ class Sending {
     else
       within(timeoutMs, found)
         .then(
-          (addresses) => this.#sendTo(addresses),
+          (addresses) => (addresses === null ? this.#fail(timedOut(timeoutMs)) : this.#sendTo(addresses)),
           (error) => this.#notFound(error),
         )
         .catch(broken);
@@ -134,7 +135,6 @@ class Sending {
 
   #notFound(error: unknown): void {
     if (error instanceof ResolutionFailure) this.#fail(error.message);
-    else if (error instanceof Expired) this.#fail(timedOut(this.#options.timeoutMs));
     else throw error;
   }
 
@@ -238,17 +238,4 @@ function requestOf(head: string, { body, headers }: PostInput): Buffer {
 
 function failed(failure: string): Outcome {
   return { status: null, failure, answer: '' };
-}
-
-class Expired extends Error {}
-
-/** Resolves or rejects as `work` does, or rejects with `Expired` after `timeoutMs`. */
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Expired()), timeoutMs);
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

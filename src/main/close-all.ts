@@ -2,7 +2,7 @@
 // too long: the journal has all acknowledged changes.
 
 import { errorText } from '../core/errors.ts';
-import { keepRunning, systemTimers, type Timers } from '../core/scheduler.ts';
+import { keepAlive, systemTimers, type Timers } from '../core/scheduler.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
 
 /** The longest time for a stop. */
@@ -39,7 +39,7 @@ export async function closeAll(
   });
   const failures: unknown[] = [];
   // What hangs may leave nothing else that keeps the process running until it is ended.
-  await keepRunning(async () => {
+  await keepAlive(async () => {
     for (const close of closers.toReversed()) await close().catch((error: unknown) => failures.push(error));
   });
   cancel();

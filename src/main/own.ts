@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { shardCountOf } from '../config/config.ts';
 import { postgresOf } from '../config/postgresql.ts';
-import { keepRunning } from '../core/scheduler.ts';
+import { keepAlive } from '../core/scheduler.ts';
 import {
   type DataFolder,
   hasDataFolder,
@@ -32,7 +32,7 @@ export interface Owned extends StoodBy {
 /** Null when it is told to stop meanwhile. Rejects with `DataFolderError` or `JournalDamaged`. */
 export async function own(owning: Owning): Promise<Owned | null> {
   // What waits for PostgreSQL does not keep the process running.
-  return keepRunning(() => Promise.race([ownAll(owning), owning.ending.promise.then(() => null)]));
+  return keepAlive(() => Promise.race([ownAll(owning), owning.ending.promise.then(() => null)]));
 }
 
 async function ownAll(owning: Owning): Promise<Owned> {
