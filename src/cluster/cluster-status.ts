@@ -82,6 +82,7 @@ export interface LeftNode {
 
 export interface JoinedNode {
   readonly node: string;
+  /** Or it was to leave, and had not yet. */
   readonly was_drained: boolean;
 }
 

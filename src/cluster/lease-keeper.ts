@@ -13,8 +13,8 @@ interface LeaseKeeperOptions extends LeaseTiming {
   readonly process: string;
   readonly timers: Timers;
   readonly now: () => Moment;
-  /** This node would take long to take over: the others are to come first, if there are any. */
-  readonly isLagging: () => boolean;
+  /** The others are to take the lease before this node, if there are any. */
+  readonly comesLast: () => boolean;
   /** The node may believe itself for so long from that moment. */
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
   readonly onTaken: (taken: TakenLease) => void;
@@ -45,8 +45,8 @@ export interface TakenLease {
 const retryMs = 100;
 /** A node that stands by looks so often between two beats: it sees soon that one is missing. */
 const looksPerBeat = 5;
-/** A node that lags waits so many times as long for a lease that others may take. */
-const laggingPatience = 2;
+/** A node that comes last waits so many times as long for a lease that others may take. */
+const lastPatience = 2;
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
@@ -107,7 +107,7 @@ export class LeaseKeeper {
   }
 
   async #watch(): Promise<void> {
-    const { table, process, node, beatMs, takeMs, now, isLagging } = this.#options;
+    const { table, process, node, beatMs, takeMs, now, comesLast } = this.#options;
     const seen = await table.look();
     const atMs = now().monotonicMs;
     this.#attemptMsMax = Math.max(this.#attemptMsMax, seen?.terms.attemptMs ?? 0);
@@ -125,11 +125,11 @@ export class LeaseKeeper {
     if (seen === null) return this.#take(seen, 'the first node', true);
     // An answer to this process was lost.
     if (seen.process === process) return this.#take(seen, 'the answer was lost', false);
-    const isFirst = seen.successor === null ? !isLagging() : seen.successor === node;
+    const isFirst = seen.successor === null ? !comesLast() : seen.successor === node;
     if (seen.isReleased && isFirst) return this.#take(seen, `${seen.node} has stopped`, true);
     // The holder may be configured to believe itself for longer than this node would.
     const silentMs = Math.max(takeMs, takeMargin * (seen.terms.trustMs ?? 0));
-    if (this.#unchangedMs < silentMs * (isLagging() ? laggingPatience : 1)) return;
+    if (this.#unchangedMs < silentMs * (comesLast() ? lastPatience : 1)) return;
     const reason = seen.isReleased
       ? `${seen.node} has stopped`
       : `${seen.node} was silent for ${Math.round(this.#unchangedMs)} ms`;

@@ -21,6 +21,8 @@ export function behindBy(how: 'sum' | 'max'): string {
 
 /** What operators want of a node that has noted that it is there. */
 interface Wished {
+  /** It is to run nothing for others. */
+  readonly drained: boolean;
   /** It is to stop for good once others run what it runs. */
   readonly leaving: boolean;
   /** It has taken partitions that no other node has taken since. */
@@ -46,7 +48,7 @@ export class PostgresNodes {
       'note-node',
       `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
        on conflict (process) do update set address = $3, followed = $4, seen_at = now()
-       returning leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
+       returning drained, leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
       [process, node, address, JSON.stringify(followed), release, link],
     );
     return wished ?? null;

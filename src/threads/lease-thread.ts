@@ -33,6 +33,7 @@ const options = defined(
 const table = new PostgresLease(options, identity);
 const nodes = new PostgresNodes(options, identity);
 let isHolder = false;
+let isUnwanted = false;
 const keeper = new LeaseKeeper({
   table,
   ...identity,
@@ -42,7 +43,8 @@ const keeper = new LeaseKeeper({
   attemptMs: config.webhooks.timeoutMs,
   timers: systemTimers,
   now: () => ownership.now(),
-  isLagging: () => progress.isLagging,
+  // It would take long to take over; or operators want it to run nothing.
+  comesLast: () => progress.isLagging || isUnwanted,
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
   onTaken(taken) {
     const { epoch, isClean } = taken;
@@ -81,6 +83,7 @@ async function noteNode(): Promise<void> {
   if (isStopping) return;
   const followed = Object.fromEntries(progress.sequences.entries());
   const wished = await nodes.note({ address, link }, followed).catch(() => null);
+  if (wished !== null) isUnwanted = wished.drained || wished.leaving;
   if (wished?.leaving && (isHolder || !wished.runs)) tell({ type: 'leaves' });
   if (isHolder && link !== null)
     await nodes.reachable().then(

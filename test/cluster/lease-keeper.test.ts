@@ -116,7 +116,7 @@ class Node {
   readonly keeper: LeaseKeeper;
   isFrozen = false;
   isCut = false;
-  isLagging = false;
+  comesLast = false;
   losesAnswer = false;
   /** How long the table takes to answer. */
   answerMs = 0;
@@ -141,7 +141,7 @@ class Node {
       ...times,
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
-      isLagging: () => this.isLagging,
+      comesLast: () => this.comesLast,
       onTrusted: (sent, ms) => this.board.trust(sent, ms),
       onTaken: ({ epoch, isClean, attemptMsMax }) => {
         this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
@@ -236,7 +236,7 @@ test('a node that lags takes the lease when no other one does', async () => {
       node.keeper.start();
       await world.pass(100);
     }
-    b.isLagging = true;
+    b.comesLast = true;
     if (left !== 'to nobody else') c.keeper.start();
     await world.pass(1_000);
     if (left === 'to the one that lags') table.lease = { ...table.lease!, successor: 'b' };

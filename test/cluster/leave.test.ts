@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ClusterStatus } from '../../src/cluster/cluster-status.ts';
 import { freePort } from '../free-port.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
@@ -79,9 +80,17 @@ test('a node that runs a partition leaves, and so does the one that has the leas
 }, async (context) => {
   const servers = await startServers(context, 1);
   const cluster = clusterCommand(servers);
-  const shown = async () => {
-    const { nodes } = JSON.parse((await cluster('status', '--json')).out);
-    return nodes.map(({ node, partitions }: { node: string; partitions: number[] }) => [node, partitions]);
+  const status = async (): Promise<ClusterStatus> => JSON.parse((await cluster('status', '--json')).out);
+  const shown = async () => (await status()).nodes.map(({ node, partitions }) => [node, partitions]);
+  /** Drains a node, and waits until it has heard of that: it asks every second. */
+  const drained = async (name: string) => {
+    assert.equal((await cluster('drain', name)).code, 0);
+    const atMs = performance.now();
+    await poll(async () => {
+      const elapsed = (performance.now() - atMs) / 1_000;
+      const seen = (await status()).nodes.find(({ node }) => node === name)!.seen_seconds;
+      return seen + 0.2 < elapsed || undefined;
+    });
   };
   const a = await start(context, servers, 'a');
   const service = await a.node.serving;
@@ -135,10 +144,26 @@ test('a node that runs a partition leaves, and so does the one that has the leas
   assert.match((await cluster('leave', 'c')).out, /^Node c was gone, and is forgotten\.$/m);
   assert.deepEqual(await shown(), [['a', [0, 1]]]);
 
+  // One that is to leave and has not yet may stay.
+  const primary = servers.all[0]!;
+  await primary.query(
+    "insert into payments.nodes (process, node, leaving, seen_at) values ('x', 'x', true, now() + interval '1 hour')",
+    'payments',
+  );
+  assert.match((await cluster('join', 'x')).out, /^Node x is given partitions again within seconds\.$/m);
+  await primary.query("delete from payments.nodes where node = 'x'", 'payments');
+
   const d = await start(context, servers, 'd', a.node);
   await d.node.says(/edge \d+ takes requests on this node/);
   await a.node.says(/partition \d runs on node d after/);
+  const e = await start(context, servers, 'e', a.node);
+  await e.node.says(/node e stands by"/);
+  await drained('e');
   await leaves(a, d);
+  assert.equal(await poll(async () => (await status()).serving ?? undefined), 'd', 'e was drained');
   await d.node.serving;
-  assert.deepEqual(await shown(), [['d', [0, 1]]]);
+  assert.deepEqual(await shown(), [
+    ['d', [0, 1]],
+    ['e', []],
+  ]);
 });

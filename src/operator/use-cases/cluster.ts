@@ -142,10 +142,10 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
   return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
 }
 
-/** A node that was drained is given partitions and edges again. */
+/** A node that was drained, or was to leave and has not yet, is given partitions and edges again. */
 async function join(primary: Primary, node: string): Promise<JoinedNode> {
   const { nodes } = await readCluster(primary);
-  const was_drained = nodes.some((each) => each.node === node && each.is_drained);
+  const was_drained = nodes.some((each) => each.node === node && (each.is_drained || each.is_leaving));
   if (!(await setDrained(primary, node, false))) throw new CommandFailure(notThere(node, nodes));
   return { node, was_drained };
 }

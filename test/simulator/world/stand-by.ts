@@ -130,7 +130,7 @@ export class StandBy {
       attemptMs: attemptMsMax,
       timers: { after: (ms, run) => simulation.after(this.#lease, ms, run) },
       now: () => board.now(),
-      isLagging: () => this.#isLagging,
+      comesLast: () => this.#isLagging,
       onTrusted: (sent, ms) => board.trust(sent, ms),
       onTaken: ({ epoch: lease, isClean, attemptMsMax: longestMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
