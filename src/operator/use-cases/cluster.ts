@@ -11,7 +11,6 @@ import type {
   MovedLease,
   MovedPartition,
 } from '../../cluster/cluster-status.ts';
-import { defined } from '../../core/assert.ts';
 import { nameSuccessor, readCluster } from '../../postgresql/cluster-state.ts';
 import { forgetGone, setDrained, setLeaving, wantPartition } from '../../postgresql/node-table.ts';
 import { type PostgresOptions, type Primary, withPrimary } from '../../postgresql/primary.ts';
@@ -96,17 +95,17 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
 async function drain(primary: Primary, node: string): Promise<MovedLease | DrainedNode> {
   const { serving, nodes } = await readCluster(primary);
   if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
-  const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
-  const [best] = successorsOf(node, nodes).toSorted((a, b) => behind(a) - behind(b));
-  return move(primary, node, defined(best, 'one that can take the lease stands by').node);
+  return move(primary, node, successorOf(node, nodes).node);
 }
 
-/** Those that can take the lease when the node gives it back. Throws where there are none. */
-function successorsOf(node: string, nodes: readonly ClusterNode[]): readonly ClusterNode[] {
-  const mayServe = (each: ClusterNode) => !each.is_drained && !each.is_leaving && each.node !== node;
-  const found = nodes.filter((each) => each.role === 'stands by' && mayServe(each));
-  if (found.length === 0) throw new CommandFailure('no other node stands by: start one first');
-  return found;
+/** The node that takes the lease when `node` gives it back: the one that has most of it. */
+function successorOf(node: string, nodes: readonly ClusterNode[]): ClusterNode {
+  const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
+  const [best] = nodes
+    .filter((each) => each.role === 'stands by' && each.node !== node && !each.is_drained && !each.is_leaving)
+    .toSorted((a, b) => behind(a) - behind(b));
+  if (best === undefined) throw new CommandFailure('no other node stands by: start one first');
+  return best;
 }
 
 /**
@@ -117,7 +116,7 @@ async function leave(primary: Primary, node: string): Promise<LeftNode> {
   const { serving, nodes } = await readCluster(primary);
   const before = nodes.find((each) => each.node === node);
   if (before === undefined) throw new CommandFailure(notThere(node, nodes));
-  if (serving === node) successorsOf(node, nodes);
+  if (serving === node) successorOf(node, nodes);
   const fromMs = performance.now();
   await setLeaving(primary, node);
   await until(async () => {
@@ -142,7 +141,7 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
   return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
 }
 
-/** A node that was drained, or was to leave and has not yet, is given partitions and edges again. */
+/** A node that was drained, or was to leave, is given partitions and edges again. */
 async function join(primary: Primary, node: string): Promise<JoinedNode> {
   const { nodes } = await readCluster(primary);
   const was_drained = nodes.some((each) => each.node === node && (each.is_drained || each.is_leaving));
