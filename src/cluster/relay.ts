@@ -108,14 +108,14 @@ export class Relay {
       this.#refuse(client);
       return;
     }
+    // While it takes nothing, nothing is read of the node that serves, not even its end.
+    client.setTimeout(this.#options.slowClientMs, () => client.writableLength > 0 && client.destroy());
     const server = connect({ ...target, noDelay: true, timeout: this.#options.connectMs });
     this.#keep(server);
     let isConnected = false;
     server.once('connect', () => {
       isConnected = true;
       server.setTimeout(0);
-      // While it takes nothing, nothing is read of the node that serves, not even its end.
-      client.setTimeout(this.#options.slowClientMs, () => client.writableLength > 0 && client.destroy());
       client.on('data', () => this.#asked.add(client)).pipe(server);
       server.on('data', () => this.#asked.delete(client)).pipe(client);
     });

@@ -210,6 +210,26 @@ test('when it closes, an answer that its client reads slowly comes whole', async
   await closed;
 });
 
+test('when it closes, one that has just come ends, too, when it is quiet', async (context) => {
+  const closed = Promise.withResolvers<void>();
+  const { relay, port } = await relayOn(context, {
+    answerMs: 60_000,
+    networksOf() {
+      // The node that serves has not taken it yet.
+      queueMicrotask(() => relay.close().then(closed.resolve));
+      return [];
+    },
+  });
+  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  relay.passTo(await listening(context, echo));
+  const client = connect(port, '127.0.0.1');
+  client.write('one');
+  const startedAt = performance.now();
+  await all(client);
+  await closed.promise;
+  assert(performance.now() - startedAt < 30_000);
+});
+
 test('when it closes, what gets no answer is given up', async (context) => {
   const { relay, port } = await relayOn(context, { answerMs: 50 });
   const silent = createServer((socket) => socket.resume());
