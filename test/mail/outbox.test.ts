@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { newSecretsKey, SecretBox } from '../../src/crypto/secret-box.ts';
-import { type Directory, isForeignRow } from '../../src/directory/directory.ts';
+import { type Directory, isForeignRow, mailRowPrefix } from '../../src/directory/directory.ts';
 import { activate } from '../../src/directory/organization.ts';
 import { MailRefused } from '../../src/mail/mail-refused.ts';
-import { type Letter, MailOutbox, mailsPerDay } from '../../src/mail/outbox.ts';
-import { MailSender } from '../../src/mail/sender.ts';
+import { type Letter, MailOutbox, mailsPerDay, type QueuedMail } from '../../src/mail/outbox.ts';
+import { MailSender, type SenderOptions } from '../../src/mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../../src/mail/transport.ts';
 import { inviteMember } from '../../src/operator/use-cases/member-commands.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
@@ -59,13 +59,15 @@ function invite(email: string, to = org) {
   return inviteMember(services, to, email, 'viewer');
 }
 
-function senderOf(transport: MailTransport): MailSender {
+const round = () => new Promise((resolve) => setImmediate(resolve));
+
+function senderOf(transport: MailTransport, onFailure: SenderOptions['onFailure'] = () => {}): MailSender {
   return new MailSender({
     outbox,
     transport,
     now: clock.now,
     isWanted: ({ link }) => link === null || directory.links.isOpen(link),
-    onFailure: () => {},
+    onFailure,
   });
 }
 
@@ -122,17 +124,46 @@ test('a mail that fails waits, and longer each time; one that is refused is give
     attempts++;
     return new Error('down');
   });
+  let sender = senderOf(down.transport);
   const at = async (ms: number) => {
     clock.advance(ms);
-    await senderOf(down.transport).sendDue();
+    await sender.sendDue();
     return attempts;
   };
   assert.deepEqual([await at(0), await at(59_000), await at(1_000), await at(60_000)], [1, 1, 2, 2]);
   await restart();
+  sender = senderOf(down.transport);
   assert.equal(await at(240_000), 3, 'the wait survives a restart');
   clock.advance(dayMs);
   await senderOf(recording(() => new MailRefused('no')).transport).sendDue();
   assert.deepEqual([outbox.waiting().length, outbox.failed()], [0, 1]);
+  const rows = [...directory.store.values<QueuedMail>(mailRowPrefix)];
+  assert.deepEqual(
+    rows.map(({ sealed }) => sealed),
+    [null],
+    'its text is forgotten',
+  );
+});
+
+test('what becomes of an attempt that outlasts a stop is not written, and it is repeated after a start', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await invite('sara@atlas.ma');
+  for (const fails of [false, true]) {
+    const sending = Promise.withResolvers<void>();
+    const failures: unknown[] = [];
+    const transport = { send: () => sending.promise, check: async () => {} };
+    const sender = senderOf(transport, (_, error) => failures.push(error));
+    sender.start();
+    await round();
+    const stopped = sender.stop();
+    t.mock.timers.tick(2_000);
+    await stopped;
+    if (fails) sending.reject(new Error('down'));
+    else sending.resolve();
+    await round();
+    const waiting = outbox.waiting().map(({ attempts }) => attempts);
+    assert.deepEqual([waiting, failures], [[0], []]);
+  }
 });
 
 test('an invitation that was taken back is not mailed any more, nor one that has ended', async () => {
@@ -178,11 +209,45 @@ test('an organization that anybody may have made has a small share, and all such
 
 test('an address is one address, however its letters are written', () => {
   const letters = Array.from({ length: mailsPerDay.receipt.address + 5 }, (_, at) => {
-    const name = [...'customer'].map((letter, place) => ((at >> place) & 1 ? letter.toUpperCase() : letter));
+    const name = [...'customer'].map((letter, place) =>
+      ((at + 1) >> place) & 1 ? letter.toUpperCase() : letter,
+    );
     return { to: `${name.join('')}@atlas.ma`, subject: '', text: '' };
   });
   const about = { org, isNewcomer: false, kind: 'receipt', link: null, expiresMs: clock.now() } as const;
   assert.equal(outbox.plan(letters, about)?.rows.size, mailsPerDay.receipt.address);
+});
+
+test('no kind of mail takes the place of another', async () => {
+  const letters = Array.from({ length: mailsPerDay.notice.organization }, (_, at) => {
+    return { to: `m${at}@atlas.ma`, subject: '', text: '' };
+  });
+  const about = { org, isNewcomer: false, kind: 'notice', link: null, expiresMs: clock.now() } as const;
+  const { rows, onWritten } = outbox.plan(letters, about)!;
+  assert.equal(rows.size, letters.length);
+  onWritten();
+  assert.ok((await invite('m0@atlas.ma')).mailed);
+});
+
+test('what operators have mailed is bound by address alone, and takes the place of nothing', () => {
+  const queue = (to: string, count: number, by: string | null) => {
+    const letters = Array.from({ length: count }, (_, i) => ({
+      to: `${to}${i}@atlas.ma`,
+      subject: '',
+      text: '',
+    }));
+    const about = { org: by, isNewcomer: false, kind: 'link', link: null, expiresMs: clock.now() } as const;
+    const planned = outbox.plan(letters, about);
+    planned?.onWritten();
+    return planned?.rows.size ?? 0;
+  };
+  const { address, organization, all } = mailsPerDay.link;
+  assert.equal(queue('own', all, null), all);
+  for (let i = 0; i < all / organization; i++)
+    assert.equal(queue(`m${i}-`, organization, `org_${i}`), organization);
+  assert.equal(queue('late', 1, 'org_late'), 0);
+  for (let i = 1; i < address; i++) assert.equal(queue('own', 1, null), 1);
+  assert.equal(queue('own', 1, null), 0);
 });
 
 test('organizations take turns', async () => {
@@ -257,7 +322,6 @@ test('while the disk is full the sender waits longer each time, a minute at most
     writes++;
     return end(...mail);
   };
-  const round = () => new Promise((resolve) => setImmediate(resolve));
   sender.start();
   await round();
   for (const [done, waitMs] of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000].entries()) {

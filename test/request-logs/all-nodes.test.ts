@@ -133,6 +133,24 @@ test('a node that does not answer is named, and what it took follows when it is 
   assert.deepEqual(idsOf(whole.found), [ofB, ofA]);
 });
 
+test('a node that is away for one page is gone on with where it was', async () => {
+  const { a, b, ask } = threeNodes();
+  const written = [a, b, a, b, a].map((node, i) => node.put(i * 10));
+  const page = async (limit: number, before: string | null) => {
+    const { found, older } = await ask('search', { scope: shop, filter, limit, before });
+    return [idsOf(found), older] as const;
+  };
+  const [first, afterFirst] = await page(2, null);
+  b.isAway = true;
+  const [second, afterSecond] = await page(1, afterFirst);
+  b.isAway = false;
+  const [third] = await page(5, afterSecond);
+  assert.deepEqual(
+    [first, second, third],
+    [[written[4], written[3]], [written[2]], [written[1], written[0]]],
+  );
+});
+
 test('those who follow get what any node takes, in its order, also of one that comes later', async () => {
   const { a, b, c, others, ask } = threeNodes();
   others.pop();

@@ -27,7 +27,7 @@ import {
   newestPlace,
   searchLog,
 } from '../../src/request-logs/search.ts';
-import { scopeFolderOf } from '../../src/request-logs/segment.ts';
+import { entriesFile, readIndex, scopeFolderOf, segmentsIn } from '../../src/request-logs/segment.ts';
 import {
   answeredRequest,
   batchOf,
@@ -153,6 +153,7 @@ test('a search finds what its filter says, newest first', () => {
     [{ object: 're_1abcd' }, [4]],
     [{ object: 're_2abcd' }, []],
     [{ since: startMs + dayMs }, [5]],
+    [{ until: startMs + dayMs }, [5, 4, 3, 2, 1, 0]],
     [{ until: startMs + dayMs - 1 }, [4, 3, 2, 1, 0]],
     [{ until: startMs - 1 }, []],
   ];
@@ -352,8 +353,26 @@ for (const [name, entriesBy, indexBy, left] of ends) {
     writeAll(again, shop, [next]);
     const after = requestsOf(searchLog(folder, shop, {}, 10).found);
     assert.deepEqual(after, [next.requestId, ...before]);
+    const [segment] = segmentsIn(log) as [string];
+    assert.equal(
+      statSync(entriesFile(log, segment)).size,
+      readIndex(log, segment).end,
+      'nothing else is left',
+    );
   });
 }
+
+test('an entry that a clock was ahead of is found by its time, although a later segment begins before it', () => {
+  const { folder, logs } = newLogs({ keptMs: 8 * 60_000 });
+  const [first, ahead, next] = [0, 30, 2].map((minutes) =>
+    answeredRequest({ answeredAtMs: startMs + minutes * 60_000 }),
+  );
+  writeAll(logs, shop, [first!, ahead!]);
+  writeAll(logs, shop, [next!]);
+  assert.equal(segmentsIn(scopeFolderOf(folder, shop.org, shop.mode)).length, 2);
+  const { found } = searchLog(folder, shop, { since: startMs + 20 * 60_000 }, 10);
+  assert.deepEqual(requestsOf(found), [ahead!.requestId]);
+});
 
 test('rows that a crash of the machine has left empty hide no others, and don’t make them old', () => {
   const { folder, logs } = newLogs();
