@@ -161,6 +161,8 @@ test('a review is told within an hour of the last one, and only to who may see i
   assert.deepEqual(await told(), ['ali reviews', 'amina reviews']);
   clock.advance(hourMs);
   assert.deepEqual(await told(), [], 'each once');
+  reviews[org] = reviews[org].slice(1);
+  assert.deepEqual(await told(), [], 'also when the newest one was closed');
 });
 
 test('an endpoint is told when it has failed for an hour, and not again for a day', async () => {

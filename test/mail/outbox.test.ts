@@ -9,7 +9,7 @@ import { type Directory, isForeignRow, mailRowPrefix } from '../../src/directory
 import { activate } from '../../src/directory/organization.ts';
 import { MailRefused } from '../../src/mail/mail-refused.ts';
 import { type Letter, MailOutbox, mailsPerDay, type QueuedMail } from '../../src/mail/outbox.ts';
-import { MailSender, type SenderOptions } from '../../src/mail/sender.ts';
+import { MailSender } from '../../src/mail/sender.ts';
 import { createMailTransport, type MailTransport } from '../../src/mail/transport.ts';
 import { inviteMember } from '../../src/operator/use-cases/member-commands.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
@@ -61,7 +61,10 @@ function invite(email: string, to = org) {
 
 const round = () => new Promise((resolve) => setImmediate(resolve));
 
-function senderOf(transport: MailTransport, onFailure: SenderOptions['onFailure'] = () => {}): MailSender {
+function senderOf(
+  transport: MailTransport,
+  onFailure: ConstructorParameters<typeof MailSender>[0]['onFailure'] = () => {},
+): MailSender {
   return new MailSender({
     outbox,
     transport,

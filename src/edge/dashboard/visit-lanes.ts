@@ -42,7 +42,7 @@ class Lane {
   }
 
   put(waiting: Waiting): void {
-    if (this.#queue.length === 0 && this.#start(waiting)) return;
+    if (this.#start(waiting)) return;
     const { id, owners } = waiting;
     if (this.#queue.put(id, elementAt(owners, 0), turnBytes, waiting) !== null) waiting.refuse();
   }

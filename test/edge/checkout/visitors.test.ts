@@ -50,6 +50,7 @@ const pairs: readonly [string, [string, string], [string, string], boolean][] = 
     true,
   ],
   ['rubbish in the header', ['10.1.2.3', 'unknown'], ['10.1.2.3', ''], true],
+  ['what stands before rubbish', ['10.1.2.3', '203.0.113.9, unknown'], ['10.1.2.3', ''], true],
   ['proxies only', ['10.1.2.3', '10.1.2.4'], ['10.1.2.4', ''], true],
 ];
 for (const [name, [remote, forwarded], other, same] of pairs) {
