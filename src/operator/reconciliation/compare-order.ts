@@ -152,15 +152,19 @@ function comparePayments(lines: readonly StatementLine[], charge: NamedCharge, p
   return { matched: isPaid && doubt === null ? [own] : [], inReviews, told };
 }
 
-/** The line that tells of the money by which the charge succeeded. */
+/**
+ * The line that tells of the money by which the charge succeeded. When the network has not reported
+ * that money, it may be the one of another amount that is in a review.
+ */
 function ownPayment(lines: readonly StatementLine[], charge: NamedCharge) {
   const credited = creditedReference(charge);
+  const isOfAmount = ({ amount }: StatementLine) => amount === charge.amount;
   const unknown = lines.filter((line) => !isInReview(line, charge));
-  const ofAmount = unknown.filter((line) => line.amount === charge.amount);
   return (
     lines.find(({ reference }) => reference !== null && reference === credited) ??
-    nearest(ofAmount, ({ day }) => daysApart(day, charge.settled)) ??
-    unknown[0]
+    nearest(unknown.filter(isOfAmount), ({ day }) => daysApart(day, charge.settled)) ??
+    unknown[0] ??
+    (credited === undefined ? lines.find((line) => !isOfAmount(line)) : undefined)
   );
 }
 

@@ -148,6 +148,22 @@ const rows: readonly (readonly [
     1,
   ],
   [
+    'another amount than that of the payment, which is in a review already',
+    charge({ receipts: [{ reference: 'T1', amount: 5, credited: false }] }),
+    [line({ amount: 5 })],
+    [],
+    0,
+    1,
+  ],
+  [
+    'another amount that was reported before the payment, which is missing',
+    charge({ receipts: [{ reference: 'T0', amount: 5, credited: false }, credited] }),
+    [line({ reference: 'T0', amount: 5 })],
+    ['payment_not_in_statement null'],
+    0,
+    1,
+  ],
+  [
     'the part of a payment that was taken, which is in a review',
     charge({ receipts: [credited, { reference: 'T1', amount: 5, credited: false }] }),
     [line({ amount: 5 })],
@@ -324,7 +340,9 @@ const orders = fc
     ),
   })
   .map(({ amount, paid, isReported, hasReferences, late, refunds }) => {
-    const inReviews = hasReferences ? late.map((each, at) => ({ ...each, reference: `L${at}` })) : [];
+    // Without a report, another amount may be that of the payment itself.
+    const paidLate = late.map((each) => (isReported ? each : { ...each, amount }));
+    const inReviews = hasReferences ? paidLate.map((each, at) => ({ ...each, reference: `L${at}` })) : [];
     const taken = { amount, on: paid, reference: hasReferences ? 'T1' : null };
     const payments = [taken, ...inReviews].map(({ on, ...each }) => line({ ...each, day: dayOf(on) }));
     const made = refunds.filter(({ status }) => status === 'succeeded');
