@@ -2,11 +2,8 @@
 // another installation. A start names the part and says what to do in one line, and changes nothing.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { lookAtDataFolder, withDirectory } from '../../src/data-folder/data-folder.ts';
 import { checkFolder } from '../../src/data-folder/folder-check.ts';
@@ -15,34 +12,21 @@ import { readEnds } from '../../src/data-folder/sequence-notes.ts';
 import { revisionOf } from '../../src/directory/directory-store.ts';
 import { RowStore } from '../../src/disk/row-store.ts';
 import { password, Visitor } from '../dashboard/fixture.ts';
-import { paymentsWith } from '../main/payments-command.ts';
+import { payments, paymentsWith } from '../main/payments-command.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import { copyOfDataFolder, newKey, newOrganization, type Service, startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const entry = join(import.meta.dirname, '../../src/main/payments.ts');
 const env = { PAYMENTS_SHARDS: '2', PAYMENTS_BASE_URL: 'https://pay.example' };
 
-/** Runs the command `payments` until it ends. */
-async function payments(dataDir: string, ...args: string[]): Promise<{ code: number | null; error: string }> {
-  const child = spawn(process.execPath, [entry, '--data-dir', dataDir, ...args], {
-    env: { ...process.env, NODE_ENV: 'test', PAYMENTS_LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  // A start that is not refused would run on.
-  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
-  child.stderr.on('data', () => {});
-  const [error, [code]] = await Promise.all([
-    textOf(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  clearTimeout(timer);
-  return { code, error };
+async function reshard(dataDir: string, shards: string): Promise<void> {
+  const { code, error } = await payments('--data-dir', dataDir, 'reshard', '--shards', shards);
+  assert.deepEqual([code, error], [0, '']);
 }
 
 /** A start as a process of its own, which is refused with one line. */
 async function assertStartRefused(dataDir: string, expected: RegExp): Promise<void> {
-  const { code, error } = await payments(dataDir, 'serve');
+  const { code, error } = await payments('--data-dir', dataDir, 'serve');
   assert.match(error, /^payments: [^\n]+\n$/, 'one line');
   assert.match(error, expected);
   assert.equal(code, 1);
@@ -207,7 +191,7 @@ describe('a shard that is put back after a kill', () => {
 
   test('but not when nothing was put back, and not after a reshard', async () => {
     const folder = copyOfDataFolder(newer);
-    assert.deepEqual(await payments(folder, 'reshard', '--shards', '3'), { code: 0, error: '' });
+    await reshard(folder, '3');
     assert.deepEqual(readEnds(lookAtDataFolder(folder)), [null, null, null]);
     const service = await startService({ dataDir: folder, env: { ...env, PAYMENTS_SHARDS: '3' } });
     assert.equal((await create(service, shops[1]!, 'second')).headers.get('idempotent-replayed'), 'true');
@@ -350,7 +334,7 @@ describe('a start on parts that do not belong together is refused', () => {
   test('when a log is from before a reshard', async () => {
     const folder = copyOfDataFolder(newer);
     for (const shards of ['1', '2']) {
-      assert.deepEqual(await payments(folder, 'reshard', '--shards', shards), { code: 0, error: '' });
+      await reshard(folder, shards);
     }
     const service = await startService({ dataDir: folder, env });
     const again = await create(service, shops[1]!, 'second');

@@ -12,6 +12,8 @@ const entry = join(root, 'src/main/payments.ts');
 /** For a shell that runs blocks of the documents: `npx payments` takes a quarter of the time that it takes by npm. */
 export const pathOfShell = `${join(import.meta.dirname, 'bin')}:${process.env.PATH}`;
 
+const endedAfterMs = 300_000;
+
 type Variables = Readonly<Record<string, string>>;
 
 export interface Ended {
@@ -62,6 +64,9 @@ async function run(program: string, args: readonly string[], variables: Variable
     cwd: root,
     env: { ...process.env, NODE_ENV: 'test', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A start that is not refused would run on.
+    timeout: endedAfterMs,
+    killSignal: 'SIGKILL',
   });
   const [out, error, [code]] = await Promise.all([
     textOf(child.stdout),
