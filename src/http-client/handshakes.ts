@@ -2,8 +2,8 @@
 // are verified, also when nobody trusts any of them. A receiver can send so many, with such keys,
 // that a handshake takes the thread half a second, and nothing can stop it before. So each account
 // (an organization) has an allowance of bytes that come in handshakes which do not end with a
-// trusted certificate. Once it is used up, its handshakes under way end, and until some of it is
-// back, new ones begin only with those whose certificate was trusted the last time.
+// trusted certificate. Until some of it is back once it is used up, handshakes are made only with
+// those whose certificate was trusted the last time, and others that are under way end.
 
 import type { TLSSocket } from 'node:tls';
 import type { MonotonicClock } from '../core/clock.ts';
@@ -22,8 +22,8 @@ interface Used {
 
 export class Handshakes {
   readonly #monotonic: MonotonicClock;
-  /** By account. */
-  readonly #underWay = new Map<string, Set<TLSSocket>>();
+  /** By account; with their origins. */
+  readonly #underWay = new Map<string, Map<TLSSocket, string>>();
   readonly #used = new Map<string, Used>();
   /** Origins whose certificate was trusted in their last handshake. */
   readonly #trusted = new Set<string>();
@@ -38,8 +38,8 @@ export class Handshakes {
 
   /** A handshake begins, as soon as the socket is connected. */
   begin(account: string, origin: string, socket: TLSSocket): void {
-    const underWay = this.#underWay.get(account) ?? new Set();
-    this.#underWay.set(account, underWay.add(socket));
+    const underWay = this.#underWay.get(account) ?? new Map();
+    this.#underWay.set(account, underWay.set(socket, origin));
     let receivedBytes = () => 0;
     socket.once('connect', () => {
       receivedBytes = bytesBelow(socket);
@@ -68,7 +68,10 @@ export class Handshakes {
     if (this.#used.size >= keptMax) this.#used.clear();
     this.#used.set(account, used);
     if (used.bytes < allowanceBytes) return;
-    for (const socket of this.#underWay.get(account) ?? []) socket.destroy();
+    // Many that were trusted may turn at once.
+    const isFarBeyond = used.bytes >= 2 * allowanceBytes;
+    for (const [socket, to] of this.#underWay.get(account) ?? [])
+      if (isFarBeyond || !this.#trusted.has(to)) socket.destroy();
   }
 
   #usedBytes(account: string): number {

@@ -1,6 +1,8 @@
 // Receivers that send long chains of certificates, whose signatures all take time of the thread.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { Posts } from '../../src/http-client/posts.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -67,5 +69,43 @@ test('a receiver that was trusted is no more once its certificate is not', async
   assert.equal(await post(changed, 'org_a'), notConnected);
   assert.equal(await post(evil, 'org_a'), notConnected);
   await changed.close();
+  await close();
+});
+
+test('a handshake with a receiver that was trusted goes on when others use up the allowance', async (context) => {
+  const { evil, known, post, close } = await shops();
+  assert.equal(await post(known, 'org_a'), null);
+  await known.close();
+  const slow = createServer().listen(known.port, '127.0.0.1');
+  await once(slow, 'listening');
+  const accepted = once(slow, 'connection');
+  let isOver = false;
+  const waiting = post(known, 'org_a').finally(() => {
+    isOver = true;
+  });
+  const [socket] = await accepted;
+  context.after(() => slow.close() && socket.destroy());
+  for (let i = 0; i < 4; i++) assert.match((await post(evil, 'org_a')) ?? '', notTrusted);
+  assert.equal(await post(evil, 'org_a'), notConnected);
+  assert.equal(isOver, false);
+  socket.destroy();
+  await waiting;
+  await close();
+});
+
+test('it ends, too, when the allowance is used up twice, by receivers that were trusted', async () => {
+  const { known, post, close } = await shops();
+  const identity = authority.issue({ hosts });
+  const trusted = await Promise.all(Array.from({ length: 12 }, () => startReceiver({ identity })));
+  for (const receiver of trusted) {
+    assert.equal(await post(receiver, 'org_a'), null);
+    await receiver.close();
+  }
+  const turned = await Promise.all(trusted.map(({ port }) => startReceiver({ identity: longChain, port })));
+  const failures = await Promise.all(turned.map((receiver) => post(receiver, 'org_a')));
+  const judged = failures.filter((failure) => notTrusted.test(failure ?? ''));
+  assert.ok(judged.length >= 7 && judged.length < 12, `${judged.length} were judged`);
+  assert.equal(await post(known, 'org_a'), notConnected);
+  await Promise.all(turned.map((receiver) => receiver.close()));
   await close();
 });
