@@ -6,9 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Incoming } from '../../src/dashboard/layout/row.ts';
+import type { OpenRequest } from '../../src/dashboard/people/fields.ts';
 import { Passwords, passwordCharactersMax, weaknessOf } from '../../src/dashboard/people/password.ts';
 import { People, type PeopleOptions, untried } from '../../src/dashboard/people/people.ts';
 import { answerPublicRoute } from '../../src/dashboard/people/public-routes.ts';
+import { signInWithCode } from '../../src/dashboard/people/sign-in.ts';
 import { waitingMember } from '../../src/dashboard/people/turns.ts';
 import type { Session } from '../../src/directory/sessions.ts';
 import { directoryIn, folderOfDirectory } from '../directory/directories.ts';
@@ -157,6 +159,61 @@ test('a sign-in with the old password opens nothing once the password was reset'
   const answer = await send('/sign-in', { email: 'amina@souk.ma', password: 'old' }, '');
   assert.deepEqual([answer.status, answer.cookie], [303, null]);
   assert.deepEqual(left(), { password: 'new', sessions: [own()] });
+});
+
+test('an account is the same one however its address is typed', async (t) => {
+  const { people, send } = await resetMeanwhile(t);
+  people.guard.accepts = () => true;
+  const accounts = new Set<string>();
+  people.tryGuess = async (_, account) => {
+    accounts.add(account);
+    return null;
+  };
+  for (const email of ['amina@souk.ma', ' Amina@SOUK.ma\t'])
+    await send('/sign-in', { email, password: 'old' }, '');
+  assert.equal(accounts.size, 1);
+});
+
+test('who signs in again has the new session alone', async (t) => {
+  const { people, stolen, send, left } = await resetMeanwhile(t);
+  people.guard.accepts = () => true;
+  people.passwords.isRight = async () => true;
+  const before = people.cookies.setSession(stolen.token);
+  const answer = await send('/sign-in', { email: 'amina@souk.ma', password: 'old' }, before);
+  assert.equal(answer.status, 303);
+  const { sessions } = left();
+  assert.equal(sessions.length, 1);
+  assert.notEqual(sessions[0], stolen.session.id);
+});
+
+test('the second step of a sign-in is over after its time', async () => {
+  let nowMs = 0;
+  const directory = { store: { now: () => nowMs }, members: { find: () => ({ password: null }) } };
+  const secrets = { seal: (text: string) => text, open: (text: string) => text };
+  const people = newPeople({ directory: directory as never, secrets });
+  people.guard.accepts = () => true;
+  people.signIn = async () => [];
+  people.tryGuess = async () => ({ right: true }) as never;
+  const pending = JSON.stringify({ member: 'mem_1', password: '', untilMs: 1_000, next: '/dashboard/home' });
+  for (const [atMs, location] of [
+    [999, '/dashboard/home'],
+    [1_000, '/dashboard/sign-in'],
+  ] as const) {
+    nowMs = atMs;
+    const form = new URLSearchParams({ pending, code: '123456' });
+    const request = { ...from('192.0.2.1'), form, prefix: '', query: new URLSearchParams() };
+    const answer = await signInWithCode(request as unknown as OpenRequest, people);
+    assert.ok(answer.kind === 'page');
+    assert.equal(new Map(answer.headers).get('location'), location);
+  }
+});
+
+test('a closed organization is not among those of its members', () => {
+  const findOrganization = (id: string) => ({ id, name: id, status: id === 'org_b' ? 'closed' : 'active' });
+  const people = newPeople({ directory: { findOrganization } as never });
+  const member = { roles: { org_c: 'owner', org_b: 'owner', org_a: 'viewer' } };
+  const shown = people.organizationsOf(member as never).map(({ id }) => id);
+  assert.deepEqual(shown, ['org_a', 'org_c']);
 });
 
 test('a change with the old password, or of the account, does nothing once the password was reset', async (t) => {
