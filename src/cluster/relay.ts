@@ -86,7 +86,8 @@ export class Relay {
   passTo(target: string | null): void {
     if (target === this.#target || !this.#isPassing) return;
     this.#target = target;
-    this.#endAll();
+    // Their clients end with them; those that are refused read on.
+    for (const socket of this.#sockets) if (!this.#clients.has(socket)) socket.destroy();
   }
 
   /** This node serves soon: clients are told to try again, whoever is named from now on. */

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, Server, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { queryObjects } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
@@ -143,6 +144,29 @@ test('connections to a node end when another one serves, and when the relay clos
   const closed = all(second);
   relay.close();
   await closed;
+});
+
+test('whom it tells to come back is told so although another node serves meanwhile', async (context) => {
+  let taken = 0;
+  const networksOf = () => {
+    taken++;
+    return [];
+  };
+  const { relay, port } = await relayOn(context, { networksOf, connectMs: 60_000 });
+  const refused = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const write = promisify(
+    refused.write.bind(refused) as (text: string, done: (error?: Error) => void) => void,
+  );
+  assert.equal(String((await once(refused, 'data'))[0]), refusal);
+  relay.passTo(await hangingNode(context));
+  // A reset would come before the second one.
+  await write('a request ');
+  await write('that is long');
+  refused.end();
+  const waiting = all(connect(port, '127.0.0.1'));
+  await poll(() => taken === 2 || undefined);
+  relay.passTo(null);
+  assert.equal(await waiting, refusal);
 });
 
 test('when it closes, what is under way is answered first', async (context) => {
