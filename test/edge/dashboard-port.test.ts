@@ -8,9 +8,12 @@ import {
   answerVisits,
   DashboardPort,
   type DashboardRequest,
+  type Unanswered,
   type Visited,
 } from '../../src/edge/dashboard/dashboard-port.ts';
+import { DashboardVisits } from '../../src/edge/dashboard/dashboard-visits.ts';
 import type { Way } from '../../src/edge/dashboard/visit-lanes.ts';
+import type { RequestHead } from '../../src/edge/http/request-head.ts';
 
 const headers = { acceptLanguage: '', cookie: '', forwardedFor: '', secFetchSite: '' };
 const visit = (path: string, requestId: string): DashboardRequest => ({
@@ -87,4 +90,38 @@ test('the main thread hears of a client that has left; when it is away, nobody w
   const last = port.ask(visit('/slow', 'req_4'), way).visited;
   port.disconnect();
   assert.equal(await last, 'trouble');
+});
+
+test('a form is wiped once it was answered, as it may have a password', async () => {
+  const forms: Buffer[] = [];
+  const answer = Promise.withResolvers<Visited | Unanswered>();
+  const port = {
+    ask({ body }: DashboardRequest) {
+      forms.push(body as Buffer);
+      return { visited: answer.promise, withdraw() {} };
+    },
+  };
+  const visits = new DashboardVisits({
+    port: port as never,
+    visitors: { admit: () => null, visitorOf: () => ({ network: '', site: '' }) },
+    sessions: { ownersOf: () => null } as never,
+    shardOf: () => assert.fail(),
+    askLogs: () => assert.fail(),
+    isTrusted: () => true,
+  });
+  const answered = Promise.withResolvers<number>();
+  const exchange = {
+    remoteAddress: '192.0.2.1',
+    onPiece: (take: (piece: ArrayBuffer, isLast: boolean) => void) =>
+      take(Uint8Array.from(Buffer.from('password=x')).buffer, true),
+    holdBody: () => true,
+    guard: (step: () => unknown) => step(),
+    answer: answered.resolve,
+  };
+  const head = { method: 'POST', path: '/dashboard/sign-in', query: '', hasBody: true, bodyBytes: 10 };
+  visits.answer(exchange as never, { ...head, ...headers } as RequestHead, () => assert.fail());
+  assert.equal(String(forms[0]), 'password=x');
+  answer.resolve('trouble');
+  assert.equal(await answered.promise, 503);
+  assert.deepEqual(forms, [Buffer.alloc(10)]);
 });
