@@ -90,7 +90,11 @@ function fileSystemCheck(type: number | null): Check {
 
 function syncCheck(syncs: MachineFacts['syncs']): Check {
   if (typeof syncs === 'string') {
-    const fault = `a file can't be written and synced (${syncs}): check the owner and the permissions of the folder`;
+    const remedy =
+      syncs === 'ENOSPC' || syncs === 'EDQUOT'
+        ? 'make room'
+        : 'check the owner and the permissions of the folder';
+    const fault = `a file can't be written and synced (${syncs}): ${remedy}`;
     return checked('sync', fault, '');
   }
   const sorted = [...syncs].sort((a, b) => a - b);

@@ -84,6 +84,11 @@ const rows: readonly [string, Partial<MachineFacts>, Partial<typeof well>][] = [
     },
   ],
   [
+    'a folder on a full disk',
+    { syncs: 'ENOSPC' },
+    { sync: "WRONG a file can't be written and synced (ENOSPC): make room" },
+  ],
+  [
     'few open files',
     { limits: { open_files: 1_024 }, connectionsMax: 600 },
     {
