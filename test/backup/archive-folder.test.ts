@@ -1,10 +1,11 @@
 // A folder that is named as an archive and has no log: it must not pass for one that is whole.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openLogAt } from '../../src/backup/log-folders.ts';
+import { runCommandLine } from '../operator/cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const id = 'a'.repeat(32);
@@ -27,4 +28,16 @@ test('an archive without the log of a shard is refused', async (context) => {
   await assert.rejects(open(), refusal(`${generation} lacks shards: it has 1 of at least 2`));
   mkdirSync(join(generation, 'shard-0'));
   assert.equal((await open()).shards.length, 2);
+});
+
+test('a file that can not be opened is named in one line', async (context) => {
+  const archive = temporaryFolder(context);
+  mkdirSync(join(archive, id, 'generation-0', 'shard-0'), { recursive: true });
+  const changes = join(archive, id, 'directory');
+  mkdirSync(changes);
+  const file = join(changes, '0000000000000001-0000000000000002.log');
+  symlinkSync(file, file);
+  const { code, error } = await runCommandLine(['verify', '--archive', archive], { openLog: openLogAt });
+  assert.equal(error, `payments: ELOOP: too many symbolic links encountered, open '${file}'\n`);
+  assert.equal(code, 1);
 });

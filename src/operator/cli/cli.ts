@@ -60,12 +60,18 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
     return exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return usageCode(error, host, json);
-    if (!(error instanceof CommandFailure || error instanceof OperatorFailure)) throw error;
+    if (!isClear(error)) throw error;
     const kind = error instanceof OperatorFailure ? error.kind : 'failed';
     complain(host, json, { kind, message: error.message });
     if (error instanceof ServiceCrash) return exitCodes.crashed;
     return kind === 'usage' ? exitCodes.usage : exitCodes.failed;
   }
+}
+
+/** Whether the message is one line for the operator. What the system says of a file is one, too. */
+function isClear(error: unknown): error is Error {
+  if (error instanceof CommandFailure || error instanceof OperatorFailure) return true;
+  return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
 /** The exit code after help, or after wrong usage, which was reported where it was found. */
