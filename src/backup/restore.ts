@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { unpack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
-import { archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
 import {
   activate,
   anotherDataFolder,
@@ -36,6 +36,7 @@ import { markMirror, openJournal } from '../journal/open-journal.ts';
 import { type KeptBatch, restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
 import type {
+  Finding,
   ReportProgress,
   Restored,
   RestoreTarget,
@@ -166,8 +167,10 @@ class Restore {
     await this.#audit();
     const later = this.#later.finish();
     await this.#checkParts();
+    const missing = this.#missingEnds();
+    this.#warnings.push(...missing.map(({ what, advice }) => `${what}: ${advice}`));
     const verification = await verifyFolder(this.#folder, this.#options.onProgress);
-    this.#options.onVerified?.(verification);
+    this.#options.onVerified?.({ ...verification, findings: [...verification.findings, ...missing] });
     const report: Restored = {
       data: this.#folder.path,
       id: this.#folder.id,
@@ -294,6 +297,24 @@ class Restore {
       }
     };
     await restoreAudit(this.#folder.path, pieces());
+  }
+
+  /** What was archived and is in no file. Nothing comes behind it that would show the gap. */
+  #missingEnds(): Finding[] {
+    const { archive } = this.#options;
+    const { folder, directory } = this.#manifest;
+    if (archive === null) return [];
+    const changes = { shard: null, state: stateOf(directory).sequence };
+    const parts = [...this.#logs, { ...changes, files: this.#logFiles(directory, 'directory') }];
+    return parts.flatMap(({ shard, state, files: { files } }) => {
+      const part = archiveFolderOf(archive, folder, shard ?? 'directory');
+      const last = Math.max(state, ...files.map((file) => file.last));
+      const archived = archivedSequence(part);
+      if (archived <= last) return [];
+      const what = `${part} was written up to ${archived}, and the last file ends with ${last}`;
+      const advice = 'what came after that is missing: add the files that hold it, and restore again';
+      return [{ shard, check: 'archive.end', object: null, what, advice }];
+    });
   }
 
   /** The archive may end earlier for the directory: it gets organizations that the shards know. */

@@ -147,6 +147,8 @@ test('the archive goes on after a restart where it was, and what it has not take
   assert.equal(archivedSequence(part), 0);
   const before = filesBelow(archive);
   await service.kill();
+  const backup = join(temporaryFolder(), 'backup');
+  assert.equal((await payments('backup', '--to', backup, '--data-dir', service.dataDir)).code, 0);
 
   rmSync(blocked);
   const again = await startService({ dataDir: service.dataDir, env });
@@ -166,6 +168,17 @@ test('the archive goes on after a restart where it was, and what it has not take
   for (const [i, [first]] of ranges.entries()) assert.equal(first, i === 0 ? 1 : ranges[i - 1]![1]! + 1);
   assert(existsSync(join(archive, folder.id, 'directory')));
   await assertVerified(archive, part);
+  const ends = archivedSequence(part);
+  rmSync(join(part, filesBelow(part).at(-1)!));
+  const told = new RegExp(`${part} was written up to ${ends}, and the last file ends with \\d+`);
+  const trial = await payments('verify', '--from', backup, '--archive', archive);
+  assert.equal(trial.code, 1);
+  assert.match(trial.out, told);
+  const dataDir = join(temporaryFolder(), 'data');
+  assert.match(
+    (await payments('restore', '--from', backup, '--archive', archive, '--data-dir', dataDir)).out,
+    told,
+  );
 });
 
 /** `payments verify` of an archive alone finds nothing in it, and what is then done to it. */
