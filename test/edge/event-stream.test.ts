@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { statusOf } from '../../src/contract/errors/table.ts';
 import { EventStreams } from '../../src/edge/api/event-stream.ts';
 import { eventSource, requestSource } from '../../src/edge/api/stream-sources.ts';
+import { TailStreams } from '../../src/edge/dashboard/tail-stream.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
 import type { RequestHead } from '../../src/edge/http/request-head.ts';
 import type { AskLogs } from '../../src/request-logs/query.ts';
@@ -102,4 +103,22 @@ test('the stream of requests begins behind the newest one as soon as the logs ca
     assert.equal(cursor, '5-2');
   }
   assert.deepEqual(places, ['5-2', '5-2']);
+});
+
+test('a list of the dashboard is not shown while the directory may not be believed', async () => {
+  const said: string[] = [];
+  const exchange = {
+    isOpen: true,
+    begin: () => said.push('begin'),
+    async write() {
+      said.push('the list');
+      exchange.isOpen = false;
+    },
+    finish: () => said.push('finish'),
+  };
+  const away = () => assert.fail();
+  const tails = new TailStreams({ shardOf: away, askLogs: async () => null, isTrusted: () => false });
+  const first = { kind: 'tail', list: 'x', source: 'requests', org: 'org_1', livemode: false, member: 'm' };
+  await tails.stream(exchange as never, first as never, away);
+  assert.deepEqual(said, ['begin', 'finish']);
 });
