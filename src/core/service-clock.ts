@@ -39,6 +39,20 @@ export interface StoredClock {
   readonly downtime: Downtime | null;
 }
 
+/** A stored clock as it was at the last entry of the log: all its readings have gone on as well. */
+export function storedNotBefore(stored: StoredClock, serviceMs: number): StoredClock {
+  const byMs = serviceMs - stored.serviceMs;
+  if (byMs <= 0) return stored;
+  const { wallMs, shownMs, monotonicMs } = stored;
+  return {
+    ...stored,
+    serviceMs,
+    wallMs: wallMs + byMs,
+    shownMs: shownMs + byMs,
+    monotonicMs: monotonicMs + byMs,
+  };
+}
+
 /** Hears that the machine's clock has stepped, and that wall time has followed it. */
 export interface ClockObserver {
   jumped(byMs: number): void;
@@ -67,9 +81,16 @@ export class ServiceClock {
     this.read();
   }
 
-  /** Moves service time to the last entry of the log, which may be later than the stored clock. */
+  /**
+   * Moves service time to the last entry of the log, which may be later than the stored clock: until
+   * then the service was not down.
+   */
   notBefore(serviceMs: number): void {
-    this.#serviceMs = Math.max(this.#serviceMs, serviceMs);
+    const byMs = serviceMs - this.#serviceMs;
+    if (byMs <= 0) return;
+    this.#serviceMs = serviceMs;
+    if (this.#downtime === null) return;
+    this.#downtime = { ms: Math.max(0, this.#downtime.ms - byMs), sinceServiceMs: serviceMs };
   }
 
   #resume(stored: StoredClock): void {

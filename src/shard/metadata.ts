@@ -5,7 +5,7 @@
 import { pack, unpack } from 'msgpackr';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { type IdLeads, leadsOfAll, noLeads, timeOfId, withLead } from '../core/ids.ts';
-import type { StoredClock } from '../core/service-clock.ts';
+import { type StoredClock, storedNotBefore } from '../core/service-clock.ts';
 import type { ReplayedEntry } from '../journal/journal.ts';
 import { type ScrubState, unscrubbed } from '../journal/scrubber.ts';
 import type { ScopeCounts } from './scope.ts';
@@ -71,7 +71,7 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
 /** The clock after an entry of the log, which may be newer than the clock that was stored. */
 export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: ReplayedEntry): ClockState {
   const lastMs = Math.max(ids.lastMs, ...changes.map(({ id }) => timeOfId(id)));
-  return { clock: { ...clock, serviceMs: Math.max(clock.serviceMs, timeMs) }, ids: { ...ids, lastMs } };
+  return { clock: storedNotBefore(clock, timeMs), ids: { ...ids, lastMs } };
 }
 
 /** The clock of a folder from which only one time is known. */

@@ -82,6 +82,22 @@ test('a machine whose clock starts in the past is no earlier than it was', () =>
   assert.deepEqual(passed(service), [1_000, 1_000]);
 });
 
+test('what the log tells of the time since the clock was stored passes once', () => {
+  const clock = createManualClock(startMs);
+  const before = start(clock);
+  const stored = before.stored();
+  clock.advance(20 * hourMs);
+  const { serviceMs } = before.read();
+  clock.reboot(hourMs);
+  const service = start(clock, stored);
+  service.notBefore(serviceMs);
+  assert.deepEqual(passed(service), [20 * hourMs, 21 * hourMs]);
+  clock.advance(believedAfterMs - 1);
+  assert.equal(passed(service)[0], 20 * hourMs + believedAfterMs - 1, 'the rest is not believed at once');
+  clock.advance(1);
+  assert.equal(passed(service)[0], 21 * hourMs + believedAfterMs);
+});
+
 test('whatever the wall clock does: service time is what has passed, over restarts as well', () => {
   const move = fc.oneof(
     fc.record({ advance: fc.nat(2 * hourMs) }),

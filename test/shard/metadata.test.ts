@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
 import { idFloor, noLeads, timeOfId } from '../../src/core/ids.ts';
+import { believedAfterMs, ServiceClock } from '../../src/core/service-clock.ts';
 import { clientBounds } from '../../src/shard/memory.ts';
 import {
   clockAfter,
@@ -13,11 +14,17 @@ import {
   readClock,
   writeClock,
 } from '../../src/shard/metadata.ts';
+import { createManualClock } from '../manual-clock.ts';
+
+const hourMs = 3_600_000;
 
 const state = (serviceMs: number, lastMs: number, leadMs: number) => {
   const { clock } = clockStateOf(serviceMs);
   return { clock, ids: { lastMs, leadMs, episodes: [] } };
 };
+
+const entry = (timeMs: number, ids: readonly string[]) =>
+  ({ sequence: 1, timeMs, idempotency: null, cause: null, changes: ids.map((id) => ({ id })) }) as never;
 
 test('a clock is stored as it is; none, or the one time of an early folder, is a clock, too', () => {
   const stored = { ...state(5, 7, 2), clock: { ...state(5, 7, 2).clock, boot: 'b' } };
@@ -57,14 +64,12 @@ test('the clock of several shards is the latest, and their ids go on behind all 
 
 test('an entry of the log may be newer than the clock, and so may the ids in it', () => {
   const base = state(1_000, 2_000, 3);
-  const entry = (timeMs: number, ids: readonly string[]) =>
-    ({ sequence: 1, timeMs, idempotency: null, cause: null, changes: ids.map((id) => ({ id })) }) as never;
   const idAt = (ms: number) => idFloor('pi', ms).padEnd('pi_'.length + 25, '0');
   assert.equal(timeOfId(idAt(2_500)), 2_500);
   assert.deepEqual(clockAfter(base, entry(500, [])), base);
   assert.deepEqual(clockAfter(base, entry(1_500, [])), {
     ...base,
-    clock: { ...base.clock, serviceMs: 1_500 },
+    clock: { ...base.clock, serviceMs: 1_500, wallMs: 1_500, shownMs: 1_500, monotonicMs: 500 },
   });
   for (const [ids, lastMs] of [
     [[idAt(1_999), 'an_id_of_no_time'], 2_000],
@@ -94,3 +99,20 @@ test('edges share the bounds of a mailbox, rounded up so that each may send', ()
     queue: { requests: 143, bytes: (16 * mib) / 7, organizationShare: 0.25 },
   });
 });
+
+for (const machine of ['the same boot', 'another machine']) {
+  test(`a clock goes on where a restored log ends, on ${machine}`, () => {
+    const startMs = Date.UTC(2026, 10, 2, 12);
+    const clock = createManualClock(startMs);
+    const observer = { jumped() {}, followed() {} };
+    const backedUp = new ServiceClock(clock, null, observer).stored();
+    clock.advance(20 * hourMs);
+    const { ids } = clockStateOf(startMs);
+    const restored = clockAfter({ clock: backedUp, ids }, entry(clock.now(), [])).clock;
+    if (machine === 'another machine') clock.reboot(hourMs);
+    else clock.advance(hourMs);
+    const service = new ServiceClock(clock, restored, observer);
+    clock.advance(believedAfterMs);
+    assert.equal(service.read().serviceMs - startMs, 21 * hourMs + believedAfterMs);
+  });
+}
