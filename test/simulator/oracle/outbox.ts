@@ -18,6 +18,7 @@ import type { DeliveryOutcome } from '../../../src/shard/shard-options.ts';
 import type { Table } from '../../domain/model/turn.ts';
 import type { World } from '../world/world.ts';
 import { Health } from './health.ts';
+import { Serials } from './serials.ts';
 import { type Delivery, isBefore, Waiting } from './waiting.ts';
 
 const inFlightMax = 5;
@@ -36,6 +37,7 @@ export class Outbox {
   readonly #threads: (Thread | null)[];
   readonly waiting: Waiting;
   readonly health = new Health();
+  readonly #serials: Serials;
   /** Endpoints that have changed since their threads were told. */
   readonly #changed = new Set<string>();
   /** When a thread was told of an endpoint. */
@@ -46,6 +48,7 @@ export class Outbox {
     this.#table = table;
     this.#threads = Array.from({ length: threads }, () => null);
     this.waiting = new Waiting(table.all('delivery'));
+    this.#serials = new Serials(table.all('attempt'));
   }
 
   #check(fault: string | null): void {
@@ -55,6 +58,7 @@ export class Outbox {
 
   changed(change: Change): void {
     this.waiting.changed(change);
+    if (change.kind === 'attempt') this.#check(this.#serials.changed(change));
     if (change.kind !== 'webhook_endpoint') return;
     this.#changed.add(change.id);
     const thread = this.#threads[this.#threadOf(change.id)];

@@ -297,6 +297,11 @@ const webhooks = [
     "  if (isDeleted) return { ...over, status: 'ended' };\n",
     '',
   ]),
+  bug('attempts are numbered anew after a start', [
+    'shard/scope.ts',
+    '(this.#serial ?? newest()) + 1',
+    '(this.#serial ?? 0) + 1',
+  ]),
   bug('a delivery is given up one try too early', [
     'domain/deliveries.ts',
     'context.settings.webhookRetryMs[tries];',

@@ -1,0 +1,34 @@
+// The serial numbers of attempts, by which the oldest are found: a new one comes after all that are there. Those that were
+// removed do not count, since the numbers may begin anew once none is left.
+
+import { scopeOf } from '../../../src/domain/indexes.ts';
+import type { Change, RecordOf } from '../../../src/domain/record.ts';
+
+type Attempt = Change & RecordOf<'attempt'>;
+
+export class Serials {
+  /** By scope, of each attempt that is there. */
+  readonly #ofScopes = new Map<string, Map<string, number>>();
+
+  constructor(attempts: Iterable<Attempt>) {
+    for (const attempt of attempts) this.#ofScope(attempt).set(attempt.id, attempt.serial ?? 0);
+  }
+
+  #ofScope({ org, livemode }: Attempt): Map<string, number> {
+    const scope = scopeOf(org, livemode);
+    const serials = this.#ofScopes.get(scope) ?? new Map<string, number>();
+    this.#ofScopes.set(scope, serials);
+    return serials;
+  }
+
+  /** What is wrong with the number of an attempt that is new; null: nothing. */
+  changed(attempt: Attempt): string | null {
+    const { id, serial, removed } = attempt;
+    const serials = this.#ofScope(attempt);
+    if (removed) serials.delete(id);
+    if (removed || serials.has(id)) return null;
+    const newest = Math.max(0, ...serials.values());
+    serials.set(id, serial ?? 0);
+    return (serial ?? 0) > newest ? null : `${id} has the number ${serial}, and there is ${newest} already`;
+  }
+}
