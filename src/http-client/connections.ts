@@ -216,9 +216,14 @@ export class Connections {
     return null;
   }
 
-  /** Whether a new connection may be opened now, see `Handshakes`. */
-  mayOpen(account: string, { url }: Target): boolean {
-    return url.protocol === 'http:' || this.#handshakes.mayBegin(account, url.origin);
+  /** Whether a new connection may be opened, see `Handshakes`. */
+  mayOpen(account: string, { url }: Target): ReturnType<Handshakes['mayBegin']> {
+    return url.protocol === 'http:' ? 'now' : this.#handshakes.mayBegin(account, url.origin);
+  }
+
+  /** Resolves when one that may be opened later is to be asked for again. */
+  oneOpens(account: string): Promise<void> {
+    return this.#handshakes.oneEnds(account);
   }
 
   /**

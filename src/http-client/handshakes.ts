@@ -12,6 +12,11 @@ import type { MonotonicClock } from '../core/clock.ts';
 const allowanceBytes = 128 * 1024;
 /** What comes back of it. */
 const bytesPerSecond = 8 * 1024;
+/**
+ * Handshakes of an account at a time. A receiver may send its certificates in all of them at once,
+ * and never end one, so that their bytes are counted too late.
+ */
+const underWayMax = 16;
 /** Of accounts that have used some, and of origins that are trusted. */
 const keptMax = 4096;
 
@@ -24,6 +29,8 @@ export class Handshakes {
   readonly #monotonic: MonotonicClock;
   /** By account; with their origins. */
   readonly #underWay = new Map<string, Map<TLSSocket, string>>();
+  /** By account, of handshakes that somebody waits for. */
+  readonly #endings = new Map<string, PromiseWithResolvers<void>>();
   readonly #used = new Map<string, Used>();
   /** Origins whose certificate was trusted in their last handshake. */
   readonly #trusted = new Set<string>();
@@ -32,8 +39,23 @@ export class Handshakes {
     this.#monotonic = monotonic;
   }
 
-  mayBegin(account: string, origin: string): boolean {
-    return this.#trusted.has(origin) || this.#usedBytes(account) < allowanceBytes;
+  /**
+   * Whether a handshake may begin: with an origin that is not trusted one at a time. `later`: ask
+   * again when `oneEnds` resolves.
+   */
+  mayBegin(account: string, origin: string): 'now' | 'later' | 'refused' {
+    const isTrusted = this.#trusted.has(origin);
+    if (!isTrusted && this.#usedBytes(account) >= allowanceBytes) return 'refused';
+    const origins = [...(this.#underWay.get(account)?.values() ?? [])];
+    const isLater = origins.length >= underWayMax || (!isTrusted && origins.includes(origin));
+    return isLater ? 'later' : 'now';
+  }
+
+  /** Resolves when a handshake of the account ends. */
+  oneEnds(account: string): Promise<void> {
+    const ending = this.#endings.get(account) ?? Promise.withResolvers<void>();
+    this.#endings.set(account, ending);
+    return ending.promise;
   }
 
   /** A handshake begins, as soon as the socket is connected. */
@@ -47,12 +69,13 @@ export class Handshakes {
     const ended = () => {
       underWay.delete(socket);
       if (underWay.size === 0 && this.#underWay.get(account) === underWay) this.#underWay.delete(account);
+      this.#endings.get(account)?.resolve();
+      this.#endings.delete(account);
     };
     const failed = () => {
       if (!underWay.has(socket)) return;
       ended();
-      const bytes = receivedBytes();
-      if (bytes > 0) this.#failed(account, origin, bytes);
+      this.#failed(account, origin, receivedBytes());
     };
     // Others that are ready in the same turn are handled before this one is closed.
     socket.once('error', failed).once('close', failed);
@@ -64,6 +87,7 @@ export class Handshakes {
 
   #failed(account: string, origin: string, bytes: number): void {
     this.#trusted.delete(origin);
+    if (bytes === 0) return;
     const used = { bytes: this.#usedBytes(account) + bytes, atMs: this.#monotonic() };
     if (this.#used.size >= keptMax) this.#used.clear();
     this.#used.set(account, used);

@@ -119,18 +119,20 @@ class Sending {
   }
 
   start(): void {
-    const { resolve, timeoutMs } = this.#options;
     const { host, literal } = this.#target;
-    const { broken } = this.#post;
-    const found = literal === null ? resolve(host) : [literal];
-    if (!(found instanceof Promise)) this.#sendTo(found);
-    else
-      within(timeoutMs, found)
-        .then(
-          (addresses) => (addresses === null ? this.#fail(timedOut(timeoutMs)) : this.#sendTo(addresses)),
-          (error) => this.#notFound(error),
-        )
-        .catch(broken);
+    const found = literal === null ? this.#options.resolve(host) : [literal];
+    if (found instanceof Promise) this.#inTime(found, (addresses) => this.#sendTo(addresses));
+    else this.#sendTo(found);
+  }
+
+  /** Goes on with what comes of `work`, unless that takes longer than there is time left. */
+  #inTime<T>(work: Promise<T>, goOn: (result: T) => void): void {
+    within(this.#remainingMs, work)
+      .then(
+        (result) => (result === null ? this.#fail(timedOut(this.#options.timeoutMs)) : goOn(result)),
+        (error) => this.#notFound(error),
+      )
+      .catch(this.#post.broken);
   }
 
   #notFound(error: unknown): void {
@@ -162,8 +164,13 @@ class Sending {
 
   #connect(): void {
     const { endpoint, account = endpoint } = this.#post;
-    if (!this.#connections.mayOpen(account, this.#target)) {
+    const turn = this.#connections.mayOpen(account, this.#target);
+    if (turn === 'refused') {
       this.#fail('not connected: certificates that are not trusted came too often');
+      return;
+    }
+    if (turn === 'later') {
+      this.#inTime(this.#connections.oneOpens(account), () => this.#connect());
       return;
     }
     const connection = this.#connections.open(endpoint, account, this.#target, this.#addresses);

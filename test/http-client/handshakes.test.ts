@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Posts } from '../../src/http-client/posts.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { until } from '../poll.ts';
 import { authority, postOptions } from '../webhooks/attempt-harness.ts';
 import { createAuthority, type Identity } from '../webhooks/certificates.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -26,7 +27,7 @@ async function shops() {
     startReceiver({ identity: authority.issue({ hosts }) }),
   ]);
   const clock = createManualClock(0);
-  const posts = new Posts({ ...postOptions, monotonic: clock.monotonic });
+  const posts = new Posts({ ...postOptions, monotonic: clock.monotonic, timeoutMs: 120_000 });
   const post = async ({ port }: { readonly port: number }, account: string) => {
     const request = { headers: '', body: '{}', answerBytesMax: 100, isIdempotent: false };
     const url = `https://shop.example:${port}/`;
@@ -52,11 +53,44 @@ test('who sends too much that is not trusted is not connected to for a while, an
 });
 
 test('handshakes that are under way end when an organization has used up its allowance', async () => {
-  const { evil, post, close } = await shops();
-  const failures = await Promise.all(Array.from({ length: 40 }, () => post(evil, 'org_a')));
+  const { post, close } = await shops();
+  const evil = await Promise.all(Array.from({ length: 12 }, () => startReceiver({ identity: longChain })));
+  const failures = await Promise.all(evil.map((receiver) => post(receiver, 'org_a')));
   const judged = failures.filter((failure) => notTrusted.test(failure ?? ''));
-  assert.ok(judged.length >= 4 && judged.length < 40, `${judged.length} were judged`);
-  assert.equal(await post(evil, 'org_a'), notConnected);
+  assert.ok(judged.length >= 4 && judged.length < 12, `${judged.length} were judged`);
+  assert.equal(await post(evil[0]!, 'org_a'), notConnected);
+  await Promise.all(evil.map((receiver) => receiver.close()));
+  await close();
+});
+
+test('an organization has sixteen handshakes under way, one with each receiver that is not trusted; the others wait', async () => {
+  const { known, other, post, close } = await shops();
+  const stuck: Socket[] = [];
+  const listening = Array.from({ length: 20 }, () =>
+    createServer((socket) => stuck.push(socket.on('error', () => {}))),
+  );
+  const receivers = await Promise.all(
+    listening.map(async (server) => {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      return server.address() as AddressInfo;
+    }),
+  );
+  const [first, ...others] = receivers.flatMap((receiver) => [receiver, receiver]);
+  const failures = [first!, ...others].map((receiver) => post(receiver, 'org_a'));
+  const waiting = post(known, 'org_a');
+  await until(() => stuck.length === 16);
+  assert.equal(await post(other, 'org_b'), null, 'another organization does not wait');
+  assert.equal(stuck.length, 16);
+  stuck[0]!.destroy();
+  await until(() => stuck.length === 17);
+  assert.equal(new Set(stuck.slice(1).map(({ localPort }) => localPort)).size, 16);
+  for (let ended = 1; ended < failures.length; ended++) {
+    await until(() => stuck.length > ended);
+    stuck[ended]!.destroy();
+  }
+  assert.equal(await waiting, null);
+  assert.ok((await Promise.all(failures)).every((failure) => failure !== null));
+  for (const server of listening) server.close();
   await close();
 });
 
