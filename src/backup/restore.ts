@@ -121,6 +121,7 @@ class Restore {
   readonly #manifest: Manifest;
   readonly #folder: DataFolder;
   readonly #digests: ReadonlyMap<string, string>;
+  readonly #archived: ReturnType<typeof archivedOf>;
   readonly #logs: readonly ShardLog[];
   readonly #later: LaterReport;
   readonly #warnings: string[] = [];
@@ -135,6 +136,8 @@ class Restore {
     this.#digests = new Map(files.map(({ file, sha256 }) => [join(options.from, file), sha256]));
     this.#bytesExpected = files.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#later = new LaterReport(join(folder.path, laterFile));
+    // Before the files are listed, because the service may go on to archive.
+    this.#archived = archivedOf(options.archive, manifest.folder);
     this.#logs = manifest.shards.map((entry, shard) => ({
       shard,
       files: this.#logFiles(entry, shard),
@@ -301,17 +304,14 @@ class Restore {
 
   /** What was archived and is in no file. Nothing comes behind it that would show the gap. */
   #missingEnds(): Finding[] {
-    const { archive } = this.#options;
-    const { folder, directory } = this.#manifest;
-    if (archive === null) return [];
-    const changes = { shard: null, state: stateOf(directory).sequence };
-    const parts = [...this.#logs, { ...changes, files: this.#logFiles(directory, 'directory') }];
-    return parts.flatMap(({ shard, state, files: { files } }) => {
-      const part = archiveFolderOf(archive, folder, shard ?? 'directory');
-      const last = Math.max(state, ...files.map((file) => file.last));
-      const archived = archivedSequence(part);
-      if (archived <= last) return [];
-      const what = `${part} was written up to ${archived}, and the last file ends with ${last}`;
+    const { directory } = this.#manifest;
+    const changes = { state: stateOf(directory).sequence, files: this.#logFiles(directory, 'directory') };
+    return this.#archived.flatMap(({ shard, part, sequence }) => {
+      const { state, files }: Pick<ShardLog, 'state' | 'files'> =
+        shard === null ? changes : elementAt(this.#logs, shard);
+      const last = files.files.reduce((end, file) => Math.max(end, file.last), state);
+      if (sequence <= last) return [];
+      const what = `${part} was written up to ${sequence}, and the last file ends with ${last}`;
       const advice = 'what came after that is missing: add the files that hold it, and restore again';
       return [{ shard, check: 'archive.end', object: null, what, advice }];
     });
@@ -330,4 +330,13 @@ const complete = 'only a complete backup is restored';
 
 function stateOf({ state }: PartEntry) {
   return defined(state, complete);
+}
+
+/** How far the archive has come with each part; the directory is no shard. */
+function archivedOf(archive: string | null, folder: Manifest['folder']) {
+  if (archive === null) return [];
+  return [...Array(folder.shards).keys(), null].map((shard) => {
+    const part = archiveFolderOf(archive, folder, shard ?? 'directory');
+    return { shard, part, sequence: archivedSequence(part) };
+  });
 }
