@@ -82,7 +82,7 @@ export interface LeftNode {
 
 export interface JoinedNode {
   readonly node: string;
-  /** Or it was to leave, and had not yet. */
+  /** It was drained, or had been told to leave. */
   readonly was_drained: boolean;
 }
 

@@ -86,7 +86,7 @@ export class Relay {
   passTo(target: string | null): void {
     if (target === this.#target || !this.#isPassing) return;
     this.#target = target;
-    // Their clients end with them; those that are refused read on.
+    // Their clients end with them. A client that is refused has none, and reads its answer.
     for (const socket of this.#sockets) if (!this.#clients.has(socket)) socket.destroy();
   }
 

@@ -28,7 +28,7 @@ export function lookInto<T>(path: string, look: () => T): T {
   }
 }
 
-/** Not so for what lies in a folder that is closed to this user. */
+/** False also for what lies in a folder that is closed to this user. */
 function isOwn(path: string): boolean {
   try {
     return statSync(path).uid === process.geteuid?.();

@@ -155,8 +155,8 @@ export function reviewStatementMoney(draft: Draft, money: StatementMoney, charge
 
 /**
  * Opens a review of money that was credited, and of which the network has taken only a part, or
- * nothing. Its statement names the part as the network has named the whole, and may have been read
- * before.
+ * nothing. The network's statement names the part by the reference of the whole. When it was read
+ * before, there is a review already.
  */
 export function reviewPartTaken(draft: Draft, charge: ChargeRecord, amount: number): void {
   const credited = charge.receipts.find((receipt) => receipt.credited);

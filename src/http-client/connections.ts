@@ -58,8 +58,8 @@ export const verifiedForMs = 600_000;
 /** How long a connection stays idle at most. */
 export const idleMsMax = 5_000;
 /**
- * Without the key exchange whose numbers the receiver chooses: with 10,000 bits, which are taken
- * before its certificate is judged, a handshake takes the thread a second.
+ * Without DHE, a key exchange whose numbers the receiver chooses. With numbers of 10,000 bits a
+ * handshake takes the thread a second, before the certificate is judged.
  */
 const ciphers = `${DEFAULT_CIPHERS}:!DHE`;
 /** Servers give two sessions to a connection, some of them four. */

@@ -2,8 +2,8 @@
 // are verified, also when nobody trusts any of them. A receiver can send so many, with such keys,
 // that a handshake takes the thread half a second, and nothing can stop it before. So each account
 // (an organization) has an allowance of bytes that come in handshakes which do not end with a
-// trusted certificate. Until some of it is back once it is used up, handshakes are made only with
-// those whose certificate was trusted the last time, and others that are under way end.
+// trusted certificate. Once it is used up, and until some of it is back, handshakes are made only
+// with those whose certificate was trusted the last time; others that are under way end.
 
 import type { TLSSocket } from 'node:tls';
 import type { MonotonicClock } from '../core/clock.ts';
@@ -29,7 +29,7 @@ export class Handshakes {
   readonly #monotonic: MonotonicClock;
   /** By account; with their origins. */
   readonly #underWay = new Map<string, Map<TLSSocket, string>>();
-  /** By account, of handshakes that somebody waits for. */
+  /** By account, where somebody waits for one of its handshakes to end. */
   readonly #endings = new Map<string, PromiseWithResolvers<void>>();
   readonly #used = new Map<string, Used>();
   /** Origins whose certificate was trusted in their last handshake. */
@@ -92,7 +92,7 @@ export class Handshakes {
     if (this.#used.size >= keptMax) this.#used.clear();
     this.#used.set(account, used);
     if (used.bytes < allowanceBytes) return;
-    // Many that were trusted may turn at once.
+    // Many that were trusted may send long chains at once.
     const isFarBeyond = used.bytes >= 2 * allowanceBytes;
     for (const [socket, to] of this.#underWay.get(account) ?? [])
       if (isFarBeyond || !this.#trusted.has(to)) socket.destroy();

@@ -1,6 +1,6 @@
-// How the process comes to its end: it can't go on, or it is told to stop. Then it serves on for a
-// while if something does, and says so, so that load balancers take it out before its connections
-// close.
+// How the process comes to its end: it can't go on, or it is told to stop. When something serves
+// then, it serves on for a while, and load balancers are told, so that they take it out before its
+// connections close.
 
 import { systemTimers, type Timers } from '../core/scheduler.ts';
 

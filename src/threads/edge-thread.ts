@@ -169,8 +169,8 @@ const visitors = createVisitors({ ...config.pages, visitorsMax, monotonic });
 let isPaused = paused;
 
 /**
- * Nodes without links pass on to this one whatever comes, also who asks whether they are ready.
- * None of them would be until this one has stopped, so it stays ready until then.
+ * Nodes without links pass all requests on to this one, also those that ask whether they are ready.
+ * So this one stays ready until it stops: otherwise none of them would be.
  */
 const isPassedOn = config.cluster.node !== null && config.cluster.link === null;
 

@@ -50,7 +50,7 @@ export class HeldBytes {
     put(this.#byHolder, client.holder, (this.#byHolder.get(client.holder) ?? 0) + more);
   }
 
-  /** The same if there is room. */
+  /** Counts them as `set` does if there is room. False: there is none. */
   take(client: Client, bytes: number): boolean {
     const hasRoom = this.hasRoom(client, bytes);
     if (hasRoom) this.set(client, bytes);

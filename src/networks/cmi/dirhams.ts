@@ -5,7 +5,7 @@
 /** The number of the dirham in ISO 4217. */
 export const dirham = '504';
 
-/** The currencies of cards and visitors in Morocco by their numbers in ISO 4217. */
+/** The currencies that people in Morocco mostly pay in, by their numbers in ISO 4217. */
 const currencies: ReadonlyMap<string, string> = new Map([
   [dirham, 'mad'],
   ['978', 'eur'],
@@ -17,7 +17,7 @@ const currencies: ReadonlyMap<string, string> = new Map([
   ['682', 'sar'],
 ]);
 
-/** The code of a currency in letters; of another one it stays the number. */
+/** The code of a currency in letters; the number of one that is not listed. */
 export function currencyNamed(number: string): string {
   return currencies.get(number) ?? number;
 }
