@@ -312,7 +312,7 @@ class Restore {
       const last = files.files.reduce((end, file) => Math.max(end, file.last), state);
       if (sequence <= last) return [];
       const what = `${part} was written up to ${sequence}, and the last file ends with ${last}`;
-      const advice = 'what came after that is missing: add the files that hold it, and restore again';
+      const advice = 'what came after that is missing: add the files that hold it, and run this again';
       return [{ shard, check: 'archive.end', object: null, what, advice }];
     });
   }
