@@ -18,7 +18,7 @@ import { instrument, type Mutant } from './instrument.ts';
 import { Judge, JudgeLane } from './judge.ts';
 import { digestOf, root } from './kept.ts';
 import { Progress } from './progress.ts';
-import { complaint, record, recordedKills } from './recorded.ts';
+import { complaint, record, recordedCount, recordedKills } from './recorded.ts';
 import { isKilled, type Judged, printScore } from './score.ts';
 
 const { values } = parseArgs({
@@ -116,7 +116,9 @@ async function tryRecorded(count: number): Promise<void> {
     progress.tell(++tried, mutants.length, () => ` mutants: ${lost.length} survive`);
   });
   console.log(`${tried - lost.length} of ${tried} mutants that are recorded as killed are killed still`);
-  const why = complaint(tried, lost);
+  const counts = { recorded: recordedCount(), left: kills.size };
+  console.log(`${counts.left} of ${counts.recorded} recorded ones are left`);
+  const why = complaint(counts, tried, lost);
   if (why === null) return;
   console.error(why);
   process.exitCode = 1;

@@ -42,6 +42,12 @@ function markOf({ file, within, original, replacement }: Mutant): string {
   return digestOf(file, within, original, replacement).slice(0, 10);
 }
 
+/** How many mutants are recorded as killed by a unit test. */
+export function recordedCount(): number {
+  const marks = Object.values(recorded().killed).flatMap((titles) => Object.values(titles));
+  return marks.reduce((sum, some) => sum + some.split(' ').length, 0);
+}
+
 /** The mutants that are recorded as killed and that there still are, with what killed them. */
 export function recordedKills(mutants: readonly Mutant[]): Map<Mutant, Killer> {
   const marked = byMark(mutants);
@@ -91,9 +97,18 @@ export function record(judged: readonly Judged[], mutants: readonly Mutant[]): v
 /** What the share of killed mutants may lose before somebody must look: two points. */
 const slack = 0.02;
 
+/** The least share of the recorded mutants that must be left: of fewer a sample says little about the tests. */
+const leftMin = 0.8;
+
 /** What is wrong with a sample of mutants that are recorded as killed; null where it is as good as what is recorded. */
-export function complaint(size: number, lost: readonly Mutant[]): string | null {
-  if (size === 0) return 'No mutant that is recorded as killed is there any more: record them anew.';
+export function complaint(
+  { recorded, left }: { readonly recorded: number; readonly left: number },
+  size: number,
+  lost: readonly Mutant[],
+): string | null {
+  const anew = 'record them anew: npm run mutate -- --sample 80 --record';
+  if (left < recorded * leftMin)
+    return `Only ${left} of ${recorded} mutants that are recorded as killed are left: ${anew}`;
   if (lost.length <= size * slack) return null;
   const places = lost.map(
     ({ file, line, original, replacement }) => `${file}:${line}: ${original} → ${replacement}`,
