@@ -17,6 +17,8 @@ const bytesPerSecond = 8 * 1024;
  * and never end one, so that their bytes are counted too late.
  */
 const underWayMax = 16;
+/** Of those with one origin, so that one that is dead leaves places for the others. */
+const withOriginMax = { trusted: 5, untrusted: 1 };
 /** Of accounts that have used some, and of origins that are trusted. */
 const keptMax = 4096;
 
@@ -39,16 +41,14 @@ export class Handshakes {
     this.#monotonic = monotonic;
   }
 
-  /**
-   * Whether a handshake may begin: with an origin that is not trusted one at a time. `later`: ask
-   * again when `oneEnds` resolves.
-   */
+  /** Whether a handshake may begin. `later`: ask again when `oneEnds` resolves. */
   mayBegin(account: string, origin: string): 'now' | 'later' | 'refused' {
     const isTrusted = this.#trusted.has(origin);
     if (!isTrusted && this.#usedBytes(account) >= allowanceBytes) return 'refused';
-    const origins = [...(this.#underWay.get(account)?.values() ?? [])];
-    const isLater = origins.length >= underWayMax || (!isTrusted && origins.includes(origin));
-    return isLater ? 'later' : 'now';
+    const underWay = [...(this.#underWay.get(account)?.values() ?? [])];
+    const withOrigin = underWay.filter((each) => each === origin).length;
+    const max = isTrusted ? withOriginMax.trusted : withOriginMax.untrusted;
+    return underWay.length < underWayMax && withOrigin < max ? 'now' : 'later';
   }
 
   /** Resolves when a handshake of the account ends. */

@@ -94,6 +94,23 @@ test('an organization has sixteen handshakes under way, one with each receiver t
   await close();
 });
 
+test('with a receiver that was trusted five handshakes are under way, so one that is dead leaves places for others', async () => {
+  const { known, other, post, close } = await shops();
+  assert.equal(await post(known, 'org_a'), null);
+  await known.close();
+  const stuck: Socket[] = [];
+  const dead = createServer((socket) => stuck.push(socket.on('error', () => {})));
+  await once(dead.listen(known.port, '127.0.0.1'), 'listening');
+  const failures = Array.from({ length: 20 }, () => post(known, 'org_a'));
+  await until(() => stuck.length === 5);
+  assert.equal(await post(other, 'org_a'), null);
+  assert.equal(stuck.length, 5);
+  dead.close();
+  for (const socket of stuck) socket.destroy();
+  assert.ok((await Promise.all(failures)).every((failure) => failure !== null));
+  await close();
+});
+
 test('a receiver that was trusted is no more once its certificate is not', async () => {
   const { evil, known, post, close } = await shops();
   assert.equal(await post(known, 'org_a'), null);
