@@ -38,8 +38,9 @@ export async function command(args: readonly string[]): Promise<number> {
   const [from, to] = rangeOf(values.seed, values.seeds);
   const seconds = Number(values.time ?? Infinity);
   const processes = Number(values.processes ?? 1);
-  if (processes > 1) return tell(await searchIn(processes, from, to, seconds), shown);
-  const plans = plansOf(from, to, Number(values.step ?? 1), values.nodes === true);
+  const areWithNodes = values.nodes === true;
+  if (processes > 1) return tell(await searchIn(processes, [from, to], seconds, areWithNodes), shown);
+  const plans = plansOf(from, to, Number(values.step ?? 1), areWithNodes);
   return runAll(plans, seconds, shown);
 }
 
@@ -93,12 +94,13 @@ async function runAll(plans: Iterable<Plan>, seconds: number, shown: Shown): Pro
 }
 
 async function tell({ seeds, seconds, reached, happened, finding }: Found, shown: Shown): Promise<number> {
+  const pace = `${seeds} seeds in ${seconds.toFixed(1)} s, ${(seeds / seconds).toFixed(1)} a second`;
   if (finding !== null) {
+    console.log(pace);
     await report(finding, shown);
     return 1;
   }
-  const pace = `${(seeds / seconds).toFixed(1)} a second`;
-  console.log(`${seeds} seeds in ${seconds.toFixed(1)} s, ${pace}, nothing found`);
+  console.log(`${pace}, nothing found`);
   const line = (name: string, count: number) => console.log(`${String(count).padStart(12)}  ${name}`);
   console.log('\nassertions reached:');
   for (const name of assertions) line(name, reached.get(name));

@@ -25,14 +25,20 @@ interface Told {
   readonly finding: string | undefined;
 }
 
-/** Ends when one of the processes finds something. */
-export async function searchIn(processes: number, from: number, to: number, seconds: number): Promise<Found> {
+/** Ends when one of the processes finds something. `areWithNodes`: of the seeds those with nodes only. */
+export async function searchIn(
+  processes: number,
+  [from, to]: readonly [number, number],
+  seconds: number,
+  areWithNodes: boolean,
+): Promise<Found> {
   const found: Found = { seeds: 0, seconds: 0, reached: new Counts(), happened: new Counts(), finding: null };
   let seed: string | undefined;
   const children = Array.from({ length: processes }, (_, i) => {
     const range = `${from + i}..${to === Infinity ? '' : to}`;
     const args = ['--as-it-is', '--seeds', range, '--step', String(processes)];
     if (seconds !== Infinity) args.push('--time', String(seconds));
+    if (areWithNodes) args.push('--nodes');
     return fork(main, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   });
   const ended = children.map(
@@ -45,8 +51,11 @@ export async function searchIn(processes: number, from: number, to: number, seco
           found.seconds = Math.max(found.seconds, told.seconds);
           for (const [name, count] of told.reached) found.reached.add(name, count);
           for (const [name, count] of told.happened) found.happened.add(name, count);
-          seed ??= told.finding;
-          if (seed !== undefined) for (const each of children) each.kill();
+          if (told.finding === undefined) return;
+          // The others are ended before they tell, and have run about as many.
+          found.seeds = processes * told.seeds;
+          seed = told.finding;
+          for (const each of children) each.kill();
         });
         child.on('error', reject);
         // All that it has sent was received by then.

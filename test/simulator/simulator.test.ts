@@ -53,8 +53,16 @@ test('a planted bug is found, with the trace that leads to it, made shorter', ()
     encoding: 'utf8',
   });
   assert.equal(status, 1);
+  assert.match(stdout, /^\d+ seeds in \d+\.\d s, \d+\.\d a second$/m);
   assert.match(stdout, /^seed \d+: (a replay is byte for byte|nothing runs twice)$/m);
   const [, left, steps] = /the shortest trace found, (\d+) of (\d+) steps/.exec(stdout)!;
   assert.ok(Number(left) < Number(steps) / 3, `${left} of ${steps} steps are left`);
   assert.match(stdout, /FOUND: /);
+});
+
+test('several processes run of the seeds those with nodes only, when these are asked for', () => {
+  const main = new URL('main.ts', import.meta.url).pathname;
+  const args = ['--seeds', '3..5', '--nodes', '--processes', '2'];
+  const { stdout } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+  assert.match(stdout, /^0 seeds in /);
 });
