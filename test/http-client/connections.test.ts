@@ -1,9 +1,10 @@
 // Connections that are kept: until their endpoint or all are told to hang up, or others need the room.
 
 import assert from 'node:assert/strict';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
-import { Connection } from '../../src/http-client/connections.ts';
+import { Connection, type ConnectionUser } from '../../src/http-client/connections.ts';
 import { Posts } from '../../src/http-client/posts.ts';
 import { clientSockets, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
 
@@ -97,3 +98,29 @@ test('the connection that is idle for longest makes room, once as many are open 
     await isOpen(1);
   });
 });
+
+for (const { keptMs, closedMs } of [
+  { keptMs: 1_000, closedMs: 1_000 },
+  { keptMs: Infinity, closedMs: 5_000 },
+])
+  test(`a connection kept for ${keptMs} ms is idle for ${closedMs} ms, however long its request might have taken`, ({
+    mock,
+  }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let nowMs = 0;
+    const socket = new Socket();
+    const connection = new Connection({
+      ...{ socket, origin: 'http://shop.example', monotonic: () => nowMs, idleMsMax: 5_000 },
+      ...{ nextTurn: () => 1, onClosed: () => {} },
+    });
+    connection.use({} as ConnectionUser, 20_000);
+    connection.keep(keptMs);
+    const pass = (ms: number) => {
+      nowMs += ms;
+      mock.timers.tick(ms);
+    };
+    pass(closedMs - 1);
+    assert.equal(socket.destroyed, false);
+    pass(1);
+    assert.equal(socket.destroyed, true);
+  });
