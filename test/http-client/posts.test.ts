@@ -73,7 +73,10 @@ test('a request whose name is not found is not sent, and a fault of the service 
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
   const posting = (resolve: FindAddresses) =>
-    new Posts({ ...postOptions, resolve }).post({ ...input, url: 'http://shop.example/pay' });
+    new Posts({ ...postOptions, monotonic: () => 0, resolve }).post({
+      ...input,
+      url: 'http://shop.example/pay',
+    });
   const failure = async (posted: ReturnType<typeof posting>) => (await posted).failure;
   const unknown = posting(() => Promise.reject(new ResolutionFailure('the name is unknown')));
   assert.equal(await failure(unknown), 'the name is unknown');
