@@ -161,6 +161,20 @@ test('a head is as long as it may be, however it is cut', () => {
   assert.equal(read([longer], false), 'answer headers too large');
 });
 
+test('a chunk line and trailers are as long as they may be, and no longer', () => {
+  const after = (line: string, ...trailers: string[]) =>
+    read([Buffer.from(`${chunked}${line}\r\n1\r\n0\r\n${trailers.join('\r\n')}\r\n\r\n`)], false);
+  const longest = `1;${'x'.repeat(1_024 - '1;\r'.length)}`;
+  const trailers = [...Array.from({ length: 16 }, () => `X:${'x'.repeat(1_000)}`), `X:${'x'.repeat(350)}`];
+  assert.equal(trailers.join('').length, 16 * 1_024);
+  const whole = after('1', 'X:x');
+  assert.equal(typeof whole, 'object');
+  assert.deepEqual(after(longest, 'X:x'), whole);
+  assert.equal(after(`${longest}x`, 'X:x'), 'answer is not HTTP (line)');
+  assert.deepEqual(after('1', ...trailers), whole);
+  assert.equal(after('1', ...trailers, 'X:'), 'answer headers too large');
+});
+
 test('a line that is no header is known as such in one pass, however many spaces it has', () => {
   const before = process.cpuUsage();
   for (let i = 0; i < 20; i++)
