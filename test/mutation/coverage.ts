@@ -8,7 +8,7 @@ import type { Question as Play, Answer as Played } from './simulator-process.ts'
 import type { Met, Place } from './switch.ts';
 import type { Answer, MeasuredFile, Question } from './unit-process.ts';
 
-/** They start services, other processes or PostgreSQL, or play chance for long: they would cost more than they tell. */
+/** They start services or other processes, need PostgreSQL for long, or play chance: they would cost more than they tell. */
 const leftOut = [
   'test/cluster/failover.test.ts',
   'test/cluster/faults.test.ts',
@@ -25,6 +25,11 @@ const leftOut = [
   'test/networks/live-card.test.ts',
   'test/networks/live-cash.test.ts',
   'test/networks/live-integrator-cards.test.ts',
+  'test/postgresql/connection.test.ts',
+  'test/postgresql/engine.test.ts',
+  'test/postgresql/faults.test.ts',
+  'test/postgresql/move.test.ts',
+  'test/postgresql/service.test.ts',
   'test/threads/blocking-pool.test.ts',
   'test/threads/edge-death.test.ts',
   'test/threads/loaded-at-start.test.ts',

@@ -18,6 +18,7 @@ export const folders = [
   'webhooks',
   'directory',
   'cluster',
+  'postgresql',
   'crypto',
   'http-client',
 ];
