@@ -10,7 +10,7 @@ import { dayTotals, ofKind } from '../../domain/invariants.ts';
 import { listPaths } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
 import type { Resource } from './facts.ts';
-import { compareFilters } from './filtered-lists.ts';
+import { followLists } from './followed-lists.ts';
 import type { Operators } from './operators.ts';
 import { webhookRetryMs } from './shard-thread.ts';
 import type { World } from './world.ts';
@@ -27,16 +27,15 @@ export async function auditAnswers(
   const { judge } = world;
   const random = world.simulation.random('pages');
   const made = new Map<string, string[]>();
-  await compareFilters(world, clients, random.pick(shops), random);
   for (const shop of shops) {
     for (const object of Object.keys(listPaths)) {
       const shown: Resource[] = await operators.walk(shop, object, 20);
-      await operators.followBothWays(shop, object, random);
       for (const { id, metadata } of shown) {
         if (metadata?.tag === undefined || object === 'checkout.session') continue;
         made.set(metadata.tag, [...(made.get(metadata.tag) ?? []), id]);
       }
     }
+    await followLists(world, clients, shop, random);
   }
   for (const [tag, ids] of made)
     judge.check('nothing runs twice', ids.length === 1, () => `${tag} made ${ids.join(' and ')}`);

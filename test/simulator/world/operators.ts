@@ -189,53 +189,6 @@ export class Operators {
       );
   }
 
-  /** Follows a list both ways in pages of some size. It must not change meanwhile; then nothing is compared. */
-  async followBothWays(shop: Shop, object: string, random: Random): Promise<void> {
-    const filter = filterOf(object, random, this.#world.facts.of(shop.org, shop.livemode, object));
-    const query = filter === null ? '' : `&${filter.query}`;
-    const limit = random.pick([1, 2, 3, 7, random.between(1, 100)]);
-    const whole = await this.#follow(shop, object, 100, query, null);
-    const down = await this.#follow(shop, object, limit, query, null);
-    const up = await this.#follow(shop, object, limit, query, whole?.ids.at(-1) ?? null);
-    const after = await this.#follow(shop, object, 100, query, null);
-    if (whole === null || down === null || up === null || String(whole.ids) !== String(after?.ids)) return;
-    const [all, name] = [whole.ids, `${object}s of ${shop.org}${query} by ${limit}`];
-    const check = (way: string, { ids, pages }: Followed, expected: readonly string[]) =>
-      this.#world.judge.check(
-        'a list has the same objects by pages of every size, both ways',
-        String(ids) === String(expected) && isPaged(pages, expected.length, limit),
-        () =>
-          `${name} ${way}: ${ids.join(' ')} in ${JSON.stringify(pages)}, and there are ${expected.join(' ')}`,
-      );
-    check('down', down, all);
-    if (all.length > 0) check('up', up, all.slice(0, -1));
-  }
-
-  /** `before`: upwards from there; null: downwards from the newest. Null when there is no answer. */
-  async #follow(
-    shop: Shop,
-    object: string,
-    limit: number,
-    query: string,
-    before: string | null,
-  ): Promise<Followed | null> {
-    const [ids, pages]: [string[], Followed['pages'][number][]] = [[], []];
-    for (let hasMore = true; hasMore; ) {
-      const cursor = before === null ? ids.at(-1) : (ids[0] ?? before);
-      const at =
-        cursor === undefined ? '' : `&${before === null ? 'starting_after' : 'ending_before'}=${cursor}`;
-      const answer = await this.#clients.get(shop, listPaths[object]!, `limit=${limit}${at}${query}`);
-      if (answer?.status !== 200) return null;
-      const page = JSON.parse(answer.text) as { readonly data: Resource[]; readonly has_more: boolean };
-      const shown = page.data.map(({ id }) => id as string);
-      if (before === null) ids.push(...shown);
-      else ids.unshift(...shown);
-      hasMore = page.has_more && shown.length > 0;
-      pages.push({ count: shown.length, hasMore: page.has_more });
-    }
-    return { ids, pages };
-  }
-
   /** Walks over all pages of a list and compares it with what is known. Returns what it showed. */
   async walk(shop: Shop, object: string, limit: number, filter: Filter | null = null): Promise<Resource[]> {
     const { judge, facts, simulation } = this.#world;
@@ -285,24 +238,6 @@ export class Operators {
     );
     return shown;
   }
-}
-
-/** A list in pages of one size, from one end to the other. */
-interface Followed {
-  /** Newest first, whichever way the list was followed. */
-  readonly ids: readonly string[];
-  readonly pages: readonly { readonly count: number; readonly hasMore: boolean }[];
-}
-
-/** Whether the pages hold `count` objects, as many as they have room for, and each says whether others follow. */
-function isPaged(pages: Followed['pages'], count: number, limit: number): boolean {
-  let left = count;
-  for (const page of pages) {
-    if (page.count !== Math.min(limit, left)) return false;
-    left -= page.count;
-    if (page.hasMore !== left > 0) return false;
-  }
-  return left === 0;
 }
 
 function isDescending(ids: readonly string[]): boolean {
