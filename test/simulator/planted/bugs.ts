@@ -196,6 +196,11 @@ const foreign = [
     'const retentionSeconds = idempotencyRetentionMs / 1_000;',
     'const retentionSeconds = idempotencyRetentionMs / 24_000;',
   ]),
+  bug('a key is kept as long as its hour', [
+    'shard/idempotency-index.ts',
+    'return usedAtSeconds + retentionSeconds <= serviceMs / 1_000;',
+    'return usedAtSeconds + retentionSeconds + hourSeconds <= serviceMs / 1_000;',
+  ]),
   bug(
     'an attempt that is reported twice counts twice',
     [

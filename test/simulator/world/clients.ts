@@ -230,12 +230,29 @@ export class Clients {
     );
   }
 
-  /** The same with some of all keys; while they are bound, those requests are sent again, too. */
+  /** Sends the request of a key that is free again: nothing is known of what it was answered. */
+  async #anew(keyed: Keyed): Promise<void> {
+    const { judge, isDamaged } = this.#world;
+    const answer = await this.insist(keyed.shop, keyed.request);
+    if (answer === null || isDamaged) return;
+    const { status, text, requestId, replayed, originalRequest } = answer;
+    this.#world.note(`client: ${requestId} sends ${keyed.tag} anew: ${status}`);
+    judge.check(
+      'a key is bound to its request for a day',
+      // Sent twice because no answer came, it is a replay of the first one of these.
+      !replayed || originalRequest !== keyed.answered!.original,
+      () => `${keyed.tag} was sent after a day, and its answer is the old one: ${status} ${text}`,
+    );
+  }
+
+  /** Uses some of all keys: for another request, and for their own, too. A free one is bound to the first of these. */
   async reuseKeys(isFree: boolean): Promise<void> {
     for (const keyed of this.keyed) {
       if (keyed.answered === null || this.#random.chance(0.5)) continue;
-      if (keyed.isCreation) await this.reuse(keyed, isFree);
+      const isOther = keyed.isCreation && (!isFree || this.#random.chance(0.5));
+      if (isOther) await this.reuse(keyed, isFree);
       if (!isFree) await this.again(keyed);
+      else if (!isOther) await this.#anew(keyed);
     }
   }
 
