@@ -73,6 +73,7 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
     nodes,
     shards: random.pick([1, 1, 2]),
     organizations: random.between(1, 2),
+    clocksDiffer: new Random(`${seed}/drift of nodes`).chance(0.5),
     tightLimit: 0,
     dayCap: 0,
     archiveAgeMs: 0,

@@ -131,6 +131,8 @@ export interface Settings {
   readonly pastNoonMs?: number;
   /** How fast the clocks run wrong. */
   readonly drift: number;
+  /** The clocks of each node and server run wrong in their own way, too; plans from before that don't say. */
+  readonly clocksDiffer?: boolean;
   /** How often a message between a client and the service is lost. */
   readonly lossRate: number;
   /** How often a call to a network goes wrong. */

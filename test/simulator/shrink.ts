@@ -43,6 +43,7 @@ function calmer(settings: Settings): Partial<Settings>[] {
     { bankTroubleRate: 0 },
     { receiverTroubleRate: 0 },
     { drift: 0 },
+    ...(settings.clocksDiffer ? [{ clocksDiffer: false }] : []),
     { organizations: 1 },
     { shards: 1 },
   ];

@@ -3,9 +3,14 @@
 
 import type { Clocks } from '../../../src/core/clock.ts';
 import type { TrustClocks } from '../../../src/journal/ownership.ts';
+import type { Random } from '../kernel/random.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
 const noonMs = Date.UTC(2026, 10, 2, 12);
+/** By so much the clocks of a machine run faster or slower than those of the run, as quartz does. */
+export const ownDriftMax = 0.0004;
+/** So far a wall clock that is kept right may be from the others of the run. */
+const apartMsMax = 50;
 
 export class MachineClocks implements Clocks {
   readonly #simulation: Simulation;
@@ -14,6 +19,8 @@ export class MachineClocks implements Clocks {
   startMs = noonMs;
   /** Milliseconds too many in each that passes. */
   drift = 0;
+  /** The part of that which is this machine's alone. */
+  #ownDrift = 0;
   #offMs = 0;
   #boots = 1;
   #bootedMs = 0;
@@ -39,6 +46,14 @@ export class MachineClocks implements Clocks {
     this.startMs = noonMs + pastNoonMs;
   }
 
+  /** The clocks run at a rate of their own, and the wall clock begins a little apart from others. */
+  differ(random: Random): void {
+    const toEitherSide = (most: number) => (2 * random.unit() - 1) * most;
+    this.#ownDrift = toEitherSide(ownDriftMax);
+    this.drift += this.#ownDrift;
+    this.startMs += toEitherSide(apartMsMax);
+  }
+
   /** The machine was suspended for so long. */
   slept(ms: number): void {
     this.#suspendedMs += ms;
@@ -58,9 +73,9 @@ export class MachineClocks implements Clocks {
     return this.#offMs;
   }
 
-  /** Somebody sets the wall clock right. */
+  /** Somebody sets the wall clock right: as right as that of others. */
   correct(): void {
-    this.#offMs = 0;
+    this.#offMs = -this.#ownDrift * this.#simulation.nowMs;
   }
 
   reboot(): void {

@@ -2,6 +2,7 @@
 // waits until a standby has it on disk; until then it keeps its locks, and nobody sees its rows. A restart shows all that is in
 // the log, also what no standby has; and a wait that is cancelled ends with success and a warning.
 
+import { MachineClocks } from '../disk/clocks.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane, Place } from '../kernel/simulation.ts';
 import { type Links, Way } from '../net/links.ts';
@@ -42,6 +43,7 @@ export class PostgresServer implements Place {
   readonly name: string;
   readonly links: Links;
   readonly lane: Lane;
+  readonly clocks: MachineClocks;
   isFrozen = false;
   isRunning = false;
   timeline = 1;
@@ -73,6 +75,7 @@ export class PostgresServer implements Place {
     this.name = name;
     this.links = links;
     this.settings = settings;
+    this.clocks = new MachineClocks(simulation, name);
     this.lane = simulation.lane(`postgresql ${name}`, this);
     this.#random = simulation.random(`postgresql ${name}`);
   }
@@ -292,7 +295,7 @@ export class PostgresServer implements Place {
         session.transaction?.tables ?? this.#tables,
         values,
         text,
-        this.links.simulation.nowMs,
+        this.clocks.wall(),
       );
       const answered = rows.map((row) => ({ ...row, ...settingsOf(this.settings) }));
       if (session.transaction !== null) {

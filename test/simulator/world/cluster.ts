@@ -27,11 +27,14 @@ export class Cluster implements Runs {
   #isOver = false;
 
   constructor(world: World) {
-    const { simulation, machines } = world;
+    const { simulation, machines, settings } = world;
     this.#world = world;
     this.links = new Links(simulation);
     this.servers = new PostgresServers(this.links);
     useServers(this.servers);
+    if (settings.clocksDiffer)
+      for (const { name, clocks } of [...machines, ...this.servers.all])
+        clocks.differ(simulation.random(`clocks of ${name}`));
     world.newestLease = () => this.servers.primary.tables.lease?.epoch ?? 0;
     world.newestOwner = (partition) => this.servers.primary.tables.partition(partition)?.epoch ?? 0;
     world.hostingAt = (node) => this.named(node)?.service?.hosting ?? null;

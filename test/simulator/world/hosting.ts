@@ -5,6 +5,7 @@ import { TrustBorrower } from '../../../src/cluster/lent-trust.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
+import { ownDriftMax } from '../disk/clocks.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { LinkEnd } from '../net/node-link.ts';
@@ -126,7 +127,7 @@ export class Hosting {
     const overMs = simulation.nowMs + leftMs;
     judge.check(
       'nobody believes itself for longer than its lender',
-      leftMs === 0 || overMs <= untilMs + roundingMs,
+      leftMs === 0 || overMs <= untilMs + roundingMs + 2 * ownDriftMax * timing.trustMs,
       () => `${this.process} believes itself until ${overMs}, and its lender until ${untilMs}`,
     );
   }
@@ -242,9 +243,10 @@ export class Hosting {
     this.#options.followAgain(number, isWanted);
   }
 
-  /** The epoch of the lease by which it runs what it runs; null: it runs nothing. */
+  /** The epoch of the lease by which it speaks for what it holds; null: it holds nothing. One of an earlier lease may be stopping still. */
   get lease(): number | null {
-    for (const { thread, hasBegun } of this.#shards.values()) if (hasBegun) return thread.lease;
+    for (const [number, { thread, hasBegun }] of this.#shards)
+      if (hasBegun && this.isHeld(number)) return thread.lease;
     return null;
   }
 

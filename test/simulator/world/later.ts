@@ -42,6 +42,8 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
   const pass = async (ms: number) => {
     if (random.chance(0.4)) await restart(random.chance(0.5));
     simulation.nowMs += ms;
+    // Wall clocks of several machines are kept right meanwhile.
+    for (const { clocks } of world.machines) clocks.correct();
     world.note(`${(ms / hourMs).toFixed(1)} hours pass`);
     await until(simulation.nowMs + settleMs, () => false);
     // Not with the power: after that the service can't know how long it was off.
