@@ -29,6 +29,8 @@ interface Thread {
   knowsSinceMs: number | null;
   /** Which attempt of each delivery it has, by endpoint. */
   readonly leased: Map<string, Map<string, number>>;
+  /** When it had last as many of an endpoint as can be in flight, in service time. */
+  readonly fullMs: Map<string, number>;
 }
 
 export class Outbox {
@@ -78,7 +80,7 @@ export class Outbox {
     refuses: () => boolean,
     take: (onOutcome: (outcome: DeliveryOutcome) => void) => void,
   ): void {
-    if (open) this.#threads[number] = { peer, knowsSinceMs: null, leased: new Map() };
+    if (open) this.#threads[number] = { peer, knowsSinceMs: null, leased: new Map(), fullMs: new Map() };
     const thread = this.#threads[number];
     const isHeard = thread?.peer === peer;
     const [outcomes, fresh] = [[] as DeliveryOutcome[], new Map<string, (typeof reports)[number]>()];
@@ -92,7 +94,8 @@ export class Outbox {
     if (refused || refuses() || this.#world.isDamaged) {
       const taken = new Set(batch.acknowledged(number).map((each) => `${each.delivery} ${each.number}`));
       for (const report of reports)
-        if (this.#world.isDamaged || taken.has(`${report.delivery} ${report.number}`)) ended(thread, report);
+        if (this.#world.isDamaged || taken.has(`${report.delivery} ${report.number}`))
+          ended(thread, report, batch.serviceMs);
       return;
     }
     const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
@@ -108,7 +111,7 @@ export class Outbox {
     const acknowledged = reports.length === 0 ? [] : batch.acknowledged(number).slice(-reports.length);
     const isWhole = reports.every(({ delivery }, i) => acknowledged[i]?.delivery === delivery);
     this.#check(isWhole ? null : `of ${reports.length} reports not all are acknowledged`);
-    for (const report of reports) ended(thread, report);
+    for (const report of reports) ended(thread, report, batch.serviceMs);
   }
 
   /** What a commit batch gives to the threads, with the reports that each of them is told to be recorded. */
@@ -231,7 +234,8 @@ export class Outbox {
     for (const { id, status } of this.#table.all('webhook_endpoint')) {
       const thread = this.#threads[this.#threadOf(id)];
       if (status !== 'enabled' || !thread || (thread.leased.get(id)?.size ?? 0) >= inFlightMax) continue;
-      if (Math.max(thread.knowsSinceMs ?? Infinity, this.#toldMs.get(id) ?? Infinity) > sinceMs) continue;
+      const [knowsMs, toldMs] = [thread.knowsSinceMs ?? Infinity, this.#toldMs.get(id) ?? Infinity];
+      if (Math.max(knowsMs, toldMs, thread.fullMs.get(id) ?? 0) > sinceMs) continue;
       const [late] = this.#unleased(thread.leased, id, sinceMs);
       this.#check(late === undefined ? null : `${late?.id} is due since ${late?.due_at_ms} and not leased`);
     }
@@ -239,9 +243,15 @@ export class Outbox {
 }
 
 /** A lease ends with the report of its attempt. */
-function ended(thread: Thread | null | undefined, { endpoint, delivery, number }: EndpointReport): void {
+function ended(
+  thread: Thread | null | undefined,
+  { endpoint, delivery, number }: EndpointReport,
+  serviceMs: number,
+): void {
   const leased = thread?.leased.get(endpoint);
-  if (leased?.get(delivery) === number) leased.delete(delivery);
+  if (leased?.get(delivery) !== number) return;
+  if (leased.size >= inFlightMax) thread?.fullMs.set(endpoint, serviceMs);
+  leased.delete(delivery);
 }
 
 const nothing: OutboxBatch = { endpoints: [], complete: false, deliveries: [], recorded: [] };
