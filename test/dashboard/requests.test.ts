@@ -90,6 +90,24 @@ browserTest('the list stays up to date until it is paused, with what clients wro
   assert.deepEqual(complaints, []);
 });
 
+browserTest('a link that is pressed while the list changes is followed when it is released', async () => {
+  const created = await create({}, 'pressed-1');
+  await open('requests');
+  const link = row('pressed-1').getByRole('link').first();
+  const { x, y, width, height } = (await link.boundingBox())!;
+  const beside = await page.context().newPage();
+  await beside.goto(dashboard.address('requests'));
+  await beside.getByText('pressed-1').waitFor();
+
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await create({}, 'pressed-2');
+  await beside.getByText('pressed-2').waitFor();
+  await page.mouse.up();
+  await page.waitForURL(`**/requests/${idOf(created)}`);
+  await beside.close();
+});
+
 browserTest(
   'a request and its events lead to each other, and the list of events stays up to date',
   async () => {

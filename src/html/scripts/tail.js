@@ -23,9 +23,29 @@ for (const place of document.querySelectorAll('[data-tail]')) {
     again?.focus({ preventScroll: true });
   };
 
+  // Between press and release a link must stay the same element: the browser sees no click on it otherwise.
+  let pressed = false;
+  let waiting = '';
+  /** @param {string} markup */
+  const receive = (markup) => {
+    if (pressed) waiting = markup;
+    else replace(markup);
+  };
+  // The click comes right after the release.
+  const release = () =>
+    setTimeout(() => {
+      pressed = false;
+      if (waiting !== '') replace(waiting);
+      waiting = '';
+    });
+  list.addEventListener('pointerdown', () => {
+    pressed = true;
+  });
+  for (const type of ['pointerup', 'pointercancel']) addEventListener(type, release);
+
   const start = () => {
     const opened = new EventSource(place.dataset.tail ?? '');
-    opened.onmessage = ({ data }) => replace(data);
+    opened.onmessage = ({ data }) => receive(data);
     // After a refusal the browser does not try again.
     opened.onerror = () => {
       if (opened.readyState === EventSource.CLOSED) stop();
