@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { commandAt } from '../operator/cli/command-place.mjs';
 import { exitCodes } from '../operator/cli/exit-codes.mjs';
 
 /** @typedef {number | null} Code */
@@ -44,9 +45,7 @@ export class GrowingWaits {
  * @param {readonly string[]} args
  */
 export function isService(args) {
-  // The only option before the command that has a value.
-  const at = args.findIndex((arg, i) => !arg.startsWith('-') && args[i - 1] !== '--data-dir');
-  return args[at] === 'serve';
+  return args[commandAt(args)] === 'serve';
 }
 
 /**

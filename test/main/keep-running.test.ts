@@ -104,9 +104,17 @@ test('it knows the command that runs the service', () => {
     '--json serve',
     '--data-dir d serve',
     '--data-dir=d serve',
+    '--data d serve',
   ])
     assert.equal(isService(line.split(' ')), true, line);
-  for (const line of ['', 'status', '--data-dir serve status', 'org create serve', '--help'])
+  for (const line of [
+    '',
+    'status',
+    '--data-dir serve status',
+    '--data serve status',
+    'org create serve',
+    '--help',
+  ])
     assert.equal(isService(line.split(' ')), false, line);
 });
 

@@ -1,5 +1,7 @@
 // Former names of commands and options go on working, with a line that says the present one.
 
+import { commandAt } from './command-place.mjs';
+
 export const formerCommands: ReadonlyMap<string, readonly string[]> = new Map([
   ['log', ['wal']],
   ['networks', ['network', 'calls']],
@@ -18,8 +20,7 @@ export function withPresentNames(
     tell(name, present);
     return [present, ...value].join('=');
   });
-  // The only option before the command that has a value.
-  const at = named.findIndex((arg, i) => !arg.startsWith('-') && named[i - 1] !== '--data-dir');
+  const at = commandAt(named);
   const former = named[at] ?? '';
   const present = formerCommands.get(former);
   if (present === undefined) return named;
