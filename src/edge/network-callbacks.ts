@@ -46,7 +46,7 @@ export function answerCallback(
   address: Address,
   exchange: Exchange,
   head: RequestHead,
-  refuse: (refusal: Refusal, close: boolean) => void,
+  refuse: (refusal: Refusal) => void,
 ): void {
   exchange.entry = 'network_callback';
   const { remoteAddress } = exchange;
@@ -59,20 +59,16 @@ export function answerCallback(
   }
   const shard = elementAt(shards, shardOfOrganization(address.org, shards.length));
   const give = (body: Buffer) => {
-    exchange.handler = { onTimeout: () => refuse(unavailable, true) };
+    exchange.handler = { onTimeout: () => refuse(unavailable) };
     exchange.guard(async () => {
       const { signature } = head;
       const text = body.toString('utf8');
       const answer = await shard.handOver({ kind: 'network_callback', ...address, signature, body: text });
-      if (!answer.ok) return refuse(unavailable, false);
+      if (!answer.ok) return refuse(unavailable);
       const { reply, isNew } = JSON.parse(answer.body) as TakenCallback;
       if (isNew) callers.giveBack(remoteAddress, forwardedFor, address.org);
       exchange.answer(reply.status, headerLines(['Content-Type', reply.contentType]), reply.body);
     });
   };
-  takeBody(exchange, head, {
-    bytesMax: networkCallbackBytesMax,
-    take: give,
-    refuse: (refusal) => refuse(refusal, true),
-  });
+  takeBody(exchange, head, { bytesMax: networkCallbackBytesMax, take: give, refuse });
 }

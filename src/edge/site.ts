@@ -115,32 +115,26 @@ export function createSite(options: SiteOptions): Handler {
     ...assetHandlers(options.assets),
   };
   const visitPages = docs('pages');
-  const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal, close: boolean) => {
+  const refuseVisit = (exchange: Exchange, head: RequestHead, refusal: Refusal) => {
     const language = negotiateLanguage(head.acceptLanguage);
     const body = errorBody(refusal, { language, requestId: exchange.requestId, baseUrl });
-    const headers = json + notStored;
-    if (close) exchange.isLast = true;
-    exchange.answer(statusOf(refusal), headers, body);
+    exchange.answer(statusOf(refusal), json + notStored, body);
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
+    const refuse = (fault: Refusal) => refuseVisit(exchange, head, fault);
     exchange.entry = 'site';
-    exchange.trouble = { onTrouble: () => refuseVisit(exchange, head, failed, false) };
+    exchange.trouble = { onTrouble: () => refuse(failed) };
     const network = method === 'POST' ? callbackAddressOf(path) : null;
     const isRead = method === 'GET' || method === 'HEAD';
     const page = isRead ? documents[path] : undefined;
-    if (refusal !== null) refuseVisit(exchange, head, refusal, true);
+    if (refusal !== null) refuse(refusal);
     else if (page !== undefined) page(exchange, head);
-    else if (!isTrusted()) refuseVisit(exchange, head, unavailable, true);
-    else if (isDashboardPath(path))
-      dashboard.answer(exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
-    else if (network !== null)
-      answerCallback(options, network, exchange, head, (fault, close) =>
-        refuseVisit(exchange, head, fault, close),
-      );
-    else if (isPagePath(path))
-      visitPage(pages, exchange, head, (fault) => refuseVisit(exchange, head, fault, true));
+    else if (!isTrusted()) refuse(unavailable);
+    else if (isDashboardPath(path)) dashboard.answer(exchange, head, refuse);
+    else if (network !== null) answerCallback(options, network, exchange, head, refuse);
+    else if (isPagePath(path)) visitPage(pages, exchange, head, refuse);
     else if (isRead && isDocsPath(path)) visitPages(exchange, head);
-    else refuseVisit(exchange, head, unknownAddress(head), false);
+    else refuse(unknownAddress(head));
   };
 }

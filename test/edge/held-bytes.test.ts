@@ -77,10 +77,8 @@ for (const isTls of [false, true]) {
           exchange.holder = 'org_1';
           if (path.startsWith('/v1/body/')) {
             exchange.holder = path;
-            const answer = (body: Buffer | Refusal) => {
-              exchange.isLast = 'code' in body;
+            const answer = (body: Buffer | Refusal) =>
               exchange.answer(200, '', 'code' in body ? body.code : `${body.length}`);
-            };
             return readBody(exchange, 100_000, answer);
           }
           if (path === '/v1/whole') exchange.answer(200, '', large);

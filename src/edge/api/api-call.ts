@@ -14,7 +14,7 @@ const failed = refuse('api_error');
 
 /** Answers calls. */
 interface CallOwner {
-  refuse(call: ReceivedCall, refusal: Refusal, how?: { readonly close: boolean }): void;
+  refuse(call: ReceivedCall, refusal: Refusal): void;
   timeOut(call: SentCall): void;
   withdraw(call: SentCall): void;
 }
@@ -39,7 +39,8 @@ export class ReceivedCall implements ExchangeHandler, TroubleTeller {
   }
 
   onTimeout(): void {
-    this.owner.refuse(this, bodyTooSlow, { close: true });
+    this.exchange.isLast = true;
+    this.owner.refuse(this, bodyTooSlow);
   }
 
   onTrouble(): void {

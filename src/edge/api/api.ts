@@ -109,7 +109,7 @@ export class Api {
     const received = new ReceivedCall(this, exchange, head, language);
     exchange.entry = 'api';
     reach(received);
-    if (head.refusal !== null) return void this.refuse(received, head.refusal, { close: true });
+    if (head.refusal !== null) return void this.refuse(received, head.refusal);
     const call = this.#admit(received);
     if ('code' in call) {
       this.refuse(received, call);
@@ -121,7 +121,7 @@ export class Api {
       if (noAnswer !== null) this.#refuseUnanswered(call, noAnswer);
       else
         readBody(exchange, bodyBytesMax, (body) => {
-          if ('code' in body) this.refuse(call, body, { close: true });
+          if ('code' in body) this.refuse(call, body);
           else this.#dispatchLater(call, body);
         });
     } else {
@@ -245,7 +245,7 @@ export class Api {
       return;
     }
     if (call.head.method === 'GET' && !exchange.hasRoomFor(answer.body.length)) {
-      this.refuse(call, unavailable, { headers });
+      this.refuse(call, unavailable, headers);
       return;
     }
     const { status, errorNumber, originalRequest, body: answerBody } = answer;
@@ -267,7 +267,7 @@ export class Api {
     exchange.guard(async () => {
       const { eventStreams } = this.#options;
       const refusal = await eventStreams.stream({ exchange, headers, org, source, head, isAllowed, onBegin });
-      if (refusal !== null && exchange.isOpen) this.refuse(call, refusal, { headers });
+      if (refusal !== null && exchange.isOpen) this.refuse(call, refusal, headers);
     });
   }
 
@@ -283,13 +283,13 @@ export class Api {
   }
 
   /** Refuses a request at the edge. `headers` are those of one that its shard has counted. */
-  refuse(call: ReceivedCall, refusal: Refusal, { close = false, headers = notStored } = {}): void {
+  refuse(call: ReceivedCall, refusal: Refusal, headers = notStored): void {
     const { requestId } = call.exchange;
     const language = elementAt(languages, call.language);
     const body = errorBody(refusal, { language, requestId, baseUrl: this.#options.baseUrl });
     const status = statusOf(refusal);
     this.#finished(call, { status, code: refusal.code, answerBody: body });
-    this.#writeRefusal(call, refusal, status, body, { close, headers });
+    this.#writeRefusal(call, refusal, status, body, headers);
   }
 
   /** Refuses a request for its shard. It is short, because there may be floods of these. */
@@ -299,7 +299,7 @@ export class Api {
     const body = before + call.exchange.requestId + after;
     const isLogged = this.#options.logsUnanswered();
     this.#finished(call, { status, code: refusal.code, answerBody: body, isLogged });
-    this.#writeRefusal(call, refusal, status, body, { close: false, headers: notStored });
+    this.#writeRefusal(call, refusal, status, body, notStored);
   }
 
   #writeRefusal(
@@ -307,12 +307,11 @@ export class Api {
     refusal: Refusal,
     status: number,
     body: string,
-    { close, headers }: { readonly close: boolean; readonly headers: string },
+    headers: string,
   ): void {
     let lines = json + headers;
     if (refusal.retryAfterSeconds !== undefined) lines += retryAfter(refusal.retryAfterSeconds);
     if (errors[refusal.code].type === 'authentication_error') lines += authChallenge;
-    if (close) exchange.isLast = true;
     exchange.answer(status, lines, body);
   }
 

@@ -53,7 +53,7 @@ export function pageVisitOf({ remoteAddress, requestId }: Exchange, head: Reques
   return { method, path, query, headers, remoteAddress, requestId };
 }
 
-/** Answers a visit. `refuse` answers one whose form is not read to its end, and closes. */
+/** Answers a visit. `refuse` answers one whose form is not read to its end. */
 export function visitPage(
   pages: CheckoutPages,
   exchange: Exchange,

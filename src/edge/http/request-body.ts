@@ -29,7 +29,8 @@ const misreadEndBytesMax = 256;
 
 /**
  * Reads a body, and calls back with it when it is whole, or with a refusal when it is not read to
- * its end; not after an abort. Call it before the handler of the request returns.
+ * its end, whose answer ends the connection; not after an abort. Call it before the handler of the
+ * request returns.
  */
 export function readBody(
   exchange: Exchange,
@@ -44,6 +45,7 @@ export function readBody(
     const result = added ?? (exchange.holdBody(body.heldBytes) ? null : unavailable);
     if (result === null) return;
     isRead = true;
+    if ('code' in result) exchange.isLast = true;
     exchange.holdBody(0);
     // If the parser finds a fault behind the last chunk, the request ends before it has run.
     if (exchange.isChunked) setImmediate(() => exchange.isOpen && exchange.guard(() => onRead(result)));
@@ -58,18 +60,25 @@ interface BodyTaker {
   readonly refuse: (refusal: Refusal) => void;
 }
 
-/** Reads the body that the head of a POST announces; that of anything else is empty. */
+/**
+ * Reads the body that the head of a POST announces; that of anything else is empty. The answer to a
+ * body that is not read to its end, which `refuse` gives, ends the connection.
+ */
 export function takeBody(
   exchange: Exchange,
   head: { readonly method: string; readonly hasBody: boolean; readonly bodyBytes: number },
   { bytesMax, take, refuse }: BodyTaker,
 ): void {
+  const leave = (refusal: Refusal) => {
+    exchange.isLast = true;
+    refuse(refusal);
+  };
   if (head.method !== 'POST' || !head.hasBody) {
     take(nothing);
   } else if (head.bodyBytes > bytesMax) {
-    refuse(bodyTooLarge(bytesMax));
+    leave(bodyTooLarge(bytesMax));
   } else {
-    exchange.handler = { onTimeout: () => refuse(bodyTooSlow) };
+    exchange.handler = { onTimeout: () => leave(bodyTooSlow) };
     readBody(exchange, bytesMax, (body) => ('code' in body ? refuse(body) : take(body)));
   }
 }

@@ -3,6 +3,7 @@
 // after the head, and an exception in one of its handlers would end the process.
 
 import * as uws from 'uWebSockets.js';
+import { setTimeout as wait } from 'node:timers/promises';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { lazily } from '../../core/lazily.ts';
@@ -163,7 +164,7 @@ function take(
     const head = heads.read(request);
     exchange.isHead = head.method === 'HEAD';
     exchange.isChunked = head.isChunked;
-    exchange.isLast = !head.endIsCertain;
+    exchange.isLast = !head.endIsCertain || head.refusal !== null;
     if (head.path === '/v1' || head.path.startsWith('/v1/')) options.onApi(exchange, head);
     else options.onSite(exchange, head);
   });
@@ -201,7 +202,7 @@ function sweep({ open }: Exchanges, { requestTimeoutMs, slowClientMs }: ServerOp
 async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
   const deadline = performance.now() + graceMs;
   for (let turns = 0; turns < quietTurns && performance.now() < deadline; turns++) {
-    await new Promise((resolve) => setTimeout(resolve, quietTurnMs));
+    await wait(quietTurnMs);
     if (exchanges.open.size > 0) turns = 0;
   }
 }
