@@ -3,7 +3,6 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import ipaddr from 'ipaddr.js';
-
 import { remembering } from '../../core/remembering.ts';
 import { addressKeys } from './peer-table.ts';
 
@@ -60,15 +59,17 @@ export function createIsTrusted(trustedProxies: readonly string[]): (address: st
   };
 }
 
-/**
- * As what connections of an address are counted: the address, or the network (/64) and the site
- * (/48) of IPv6; nothing for those of trusted proxies, and of what is no address.
- */
+/** As what an address counts: itself, or the network (/64) and the site (/48) of IPv6. */
+export function networksOf(address: Address): readonly string[] {
+  return addressKeys(Uint8Array.from(address.toByteArray()));
+}
+
+/** The same for the text of an address; nothing for a trusted proxy, and for what is no address. */
 export function createNetworksOf(trustedProxies: readonly string[]): (address: string) => readonly string[] {
   const isTrusted = createTrusted(trustedProxies);
   return (text) => {
     const address = readAddress(text);
-    return address === null || isTrusted(address) ? [] : addressKeys(Uint8Array.from(address.toByteArray()));
+    return address === null || isTrusted(address) ? [] : networksOf(address);
   };
 }
 

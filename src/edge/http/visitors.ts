@@ -2,11 +2,10 @@
 // memory, a bounded number of them. IPv6 addresses count by network (/64), because one customer has
 // a whole one, and more loosely by site (/48), because one customer may have thousands of networks.
 
-import type ipaddr from 'ipaddr.js';
 import { networksPerSite } from '../../contract/limits.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import { KeyedBuckets, type KeyedBucketsOptions } from '../../core/token-bucket.ts';
-import { createClientAddress } from './client-address.ts';
+import { createClientAddress, networksOf } from './client-address.ts';
 
 /** Whose visits count together. An IPv4 address is its own network and site. */
 export interface Visitor {
@@ -37,12 +36,8 @@ export function createVisitorOf(
   const clientAddress = createClientAddress(trustedProxies);
   return (remoteAddress, forwardedFor) => {
     const address = clientAddress(remoteAddress, forwardedFor);
-    if (address === null || address.kind() === 'ipv4') {
-      const text = address?.toString() ?? remoteAddress;
-      return { network: text, site: text };
-    }
-    const parts = (address as ipaddr.IPv6).parts.map((part) => part.toString(16));
-    return { network: `${parts.slice(0, 4).join(':')}::/64`, site: `${parts.slice(0, 3).join(':')}::/48` };
+    const [network = remoteAddress, site = network] = address === null ? [] : networksOf(address);
+    return { network, site };
   };
 }
 
