@@ -6,12 +6,18 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether a disk is full, or a quota used up. */
+/** The codes of the system for a full disk, and for a quota that is used up. */
+export const fullDiskCodes: readonly string[] = ['ENOSPC', 'EDQUOT'];
+
 export function isFullDisk(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  return fullDiskCodes.includes(errorCode(error) ?? '');
 }
 
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of an error; its message where it has none. */
+export function codeOrText(error: unknown): string {
+  return errorCode(error) ?? errorText(error);
 }

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { processLimits } from '../config/descriptors.ts';
 import { elementAt } from '../core/assert.ts';
+import { codeOrText, fullDiskCodes } from '../core/errors.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { checkHttpServerBinary } from './http-server-binary.ts';
@@ -90,10 +91,9 @@ function fileSystemCheck(type: number | null): Check {
 
 function syncCheck(syncs: MachineFacts['syncs']): Check {
   if (typeof syncs === 'string') {
-    const remedy =
-      syncs === 'ENOSPC' || syncs === 'EDQUOT'
-        ? 'make room'
-        : 'check the owner and the permissions of the folder';
+    const remedy = fullDiskCodes.includes(syncs)
+      ? 'make room'
+      : 'check the owner and the permissions of the folder';
     const fault = `a file can't be written and synced (${syncs}): ${remedy}`;
     return checked('sync', fault, '');
   }
@@ -150,7 +150,7 @@ function isAtLeast(version: string, wanted: string): boolean {
 export async function examineMachine(folder: string, connectionsMax: number): Promise<readonly Check[]> {
   return diagnoseMachine({
     fileSystem: process.platform === 'linux' ? statfsSync(folder).type : null,
-    syncs: await timeSyncs(folder).catch((error: NodeJS.ErrnoException) => error.code ?? error.message),
+    syncs: await timeSyncs(folder).catch(codeOrText),
     limits: processLimits(),
     connectionsMax,
     clockSynchronized: await askWhetherSynchronized(),

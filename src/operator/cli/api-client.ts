@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Operation, routeTable } from '../../contract/routes/table.ts';
 import { defined } from '../../core/assert.ts';
+import { codeOrText } from '../../core/errors.ts';
 import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
 import type { ListedEvent } from '../../shard/protocol.ts';
 import { OperatorFailure, wrongUsage } from '../use-cases/failures.ts';
 import type { Actor } from '../use-cases/trigger.ts';
 import type { FollowStart } from '../use-cases/webhook-commands.ts';
-import { codeOf, contentOf } from './context.ts';
+import { contentOf } from './context.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 
@@ -98,7 +99,7 @@ async function send(api: Api, path: string, init: RequestInit): Promise<Response
   const headers = { ...init.headers, Authorization: `Bearer ${api.apiKey}` };
   const response = await fetch(api.url + path, { ...init, headers, redirect: 'error' }).catch(
     (error: Error) => {
-      const code = codeOf(error.cause ?? error);
+      const code = codeOrText(error.cause ?? error);
       throw new OperatorFailure('failed', `no service answers at ${api.url} (${code}): name it with --url`);
     },
   );

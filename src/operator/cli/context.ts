@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { overlapSecondsMax } from '../../contract/limits.ts';
 import { modes, type PaymentMethodType } from '../../contract/vocabulary.ts';
+import { codeOrText } from '../../core/errors.ts';
 import type { LogFolder } from '../../journal/log-reader.ts';
 import type { CheckedCase } from '../../networks/http-conformance.ts';
 import type { Reconciled, ReconcileOptions } from '../reconciliation/reconcile.ts';
@@ -183,14 +184,8 @@ export function contentOf(file: string, failure: (message: string) => Error): st
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw failure(`${file} can't be read (${codeOf(error)})`);
+    throw failure(`${file} can't be read (${codeOrText(error)})`);
   }
-}
-
-/** The system's code of an error, such as ENOENT; its message when it has none. */
-export function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
 
 /** Throws `CommandFailure`, so that the command exits with 1, when things are wrong. */

@@ -4,13 +4,14 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { codeOrText } from '../../core/errors.ts';
 import { signatureHeader, signatureHeaderName } from '../../crypto/signed-message.ts';
 import type { ListedEvent } from '../../shard/protocol.ts';
 import { callOperator } from '../socket/operator-client.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
 import type { FollowStart } from '../use-cases/webhook-commands.ts';
 import { type ApiOptions, addApiOptions, apiOf, followEvents, httpUrl } from './api-client.ts';
-import { addCommand, type CliContext, codeOf, complain, type Output } from './context.ts';
+import { addCommand, type CliContext, complain, type Output } from './context.ts';
 
 const reconnectMs = 500;
 const forwardMsMax = 10_000;
@@ -112,6 +113,6 @@ async function forward(url: string, secret: string, body: string) {
     await response.body?.cancel();
     return result(response.status, null);
   } catch (error) {
-    return result(null, codeOf(error instanceof Error ? (error.cause ?? error) : error));
+    return result(null, codeOrText(error instanceof Error ? (error.cause ?? error) : error));
   }
 }

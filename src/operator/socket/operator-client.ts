@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
+import { errorCode } from '../../core/errors.ts';
 import type { Asker } from '../audit/audit-row.ts';
 import type { CommandName, ItemOf, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import { OperatorFailure } from '../use-cases/failures.ts';
@@ -84,7 +85,7 @@ const goneOn = 'the server has stopped';
 /** What an error of the socket means. `lost`: the connection ended after it was open. */
 function explained(error: unknown, dataDir: string, lost: OperatorFailure): unknown {
   const path = socketPathOf(dataDir);
-  switch (error instanceof Error && 'code' in error ? error.code : null) {
+  switch (errorCode(error)) {
     case 'ENOENT':
     case 'ECONNREFUSED':
     case 'ENOTDIR':
