@@ -42,7 +42,7 @@ await directory.closeStore();
 const number = shardOfOrganization(organization.id, folder.shards);
 const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
 const config = loadConfig({}, join(import.meta.dirname, '../config'));
-const checkpointer = new CheckpointWorker().begin({ number, dir, identity, config }, fail);
+const checkpointer = new CheckpointWorker().begin({ dir, identity, config }, fail);
 const journal = await openJournal({ dir, identity, indexRowsOf, checkpointer });
 
 let filled = 0;

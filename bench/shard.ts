@@ -88,7 +88,7 @@ const onDisk = (dir = temporaryFolder(), checkpointer?: CheckpointWorker) =>
 const withCheckpoints = () => {
   const dir = temporaryFolder();
   const config = loadConfig({}, join(import.meta.dirname, '../config'));
-  const checkpointer = new CheckpointWorker().begin({ number: 0, dir, identity, config }, (error) => {
+  const checkpointer = new CheckpointWorker().begin({ dir, identity, config }, (error) => {
     throw error;
   });
   return onDisk(dir, checkpointer);

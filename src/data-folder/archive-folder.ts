@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShardIdentity } from '../disk/identity.ts';
 import { replaceFile } from '../disk/sync-path.ts';
 import type { NotedEnd } from './sequence-notes.ts';
 
@@ -50,6 +51,11 @@ export function positionIn(folder: string): ArchivePosition {
 export function archivedSequence(folder: string): number {
   const { sequence, isOfOtherLog } = positionIn(folder);
   return isOfOtherLog ? 0 : sequence;
+}
+
+/** The same for a shard. */
+export function archivedOfShard(archive: string, { folder: id, generation, shard }: ShardIdentity): number {
+  return archivedSequence(archiveFolderOf(archive, { id, generation }, shard));
 }
 
 /** Notes durably what is archived. */

@@ -21,16 +21,16 @@ import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
-import { createLogger, type Logger, logConsole } from '../telemetry/logger.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
 import { createSupervisorMetrics, mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { systemClocks } from '../telemetry/system-clocks.ts';
 import { countThreadTime } from '../telemetry/thread-time.ts';
-import { endAtWriteErrors } from '../threads/end-at-write-errors.ts';
 import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
+import { watchStorage } from '../threads/watch-storage.ts';
 import { closeAll } from './close-all.ts';
 import { Ending } from './ending.ts';
 import { failingEndpoints } from './failing-endpoints.ts';
@@ -101,7 +101,8 @@ async function addressesOf(config: Config): Promise<{ port: number; baseUrl: str
 async function run(given: Run): Promise<void> {
   prepare(given.config);
   const addresses = await addressesOf(given.config);
-  const logger = await openLogger(given.config);
+  const logger = await createLogger({ level: given.config.logLevel, thread: 'main' });
+  watchStorage(logger);
   const manager = new ServiceManager(process.env, { pid: process.pid, logger });
   const owning = { ...given, ...addresses, logger, manager };
   const owned = await own(owning);
@@ -213,14 +214,6 @@ function watchThread(registry: Registry, logger: Logger): Visits {
   const visits = new Visits(registry, logger, 'main', ['dashboard', 'refused_keys']);
   visits.catchStrays();
   return visits;
-}
-
-/** The log of this thread, which takes what libraries print, too. */
-async function openLogger({ logLevel }: Config): Promise<Logger> {
-  const logger = await createLogger({ level: logLevel, thread: 'main' });
-  logConsole(logger);
-  endAtWriteErrors(logger);
-  return logger;
 }
 
 /** The dashboard, as the configuration wants it. */

@@ -11,7 +11,6 @@ import type { ThreadGauge } from '../telemetry/thread-time.ts';
 
 /** The shard whose checkpoint a thread writes. */
 export interface CheckpointTarget {
-  readonly number: number;
   readonly dir: string;
   readonly identity: ShardIdentity;
   /** This process has just checked the journal's files. */

@@ -5,7 +5,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { lowerPriority } from '../backup/pace.ts';
-import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { archivedOfShard } from '../data-folder/archive-folder.ts';
 import { hasRoom } from '../data-folder/disk-space.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
 import { type CheckpointSizes, type Compacting, JournalFailure } from '../journal/journal.ts';
@@ -14,7 +14,7 @@ import { foldersOfJournal, metadataIn, openFollower } from '../journal/open-jour
 import { Scrubber, type ScrubState } from '../journal/scrubber.ts';
 import { type Answers, answerQuestion, type Question } from '../rpc/questions.ts';
 import { readScrub, scrubKey } from '../shard/metadata.ts';
-import { createLogger, logConsole } from '../telemetry/logger.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import { gaugeThisThread } from '../telemetry/thread-time.ts';
 import {
   type CheckpointTarget,
@@ -22,16 +22,16 @@ import {
   type FromCheckpointThread,
   failureOf,
 } from './checkpoint-protocol.ts';
-import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { ScrubTimer } from './scrub-timer.ts';
 import { startOfThread } from './thread-side.ts';
+import { watchStorage } from './watch-storage.ts';
 
 const { data, main: shard, gate: tasks } = await startOfThread<CheckpointTarget>();
-const { number, dir, identity, isChecked, config } = data;
+const { dir, identity, isChecked, config } = data;
+const { shard: number } = identity;
 const answer = (message: FromCheckpointThread) => shard.postMessage(message);
 const logger = await createLogger({ level: config.logLevel, thread: `checkpoint-${number}` });
-logConsole(logger);
-endAtWriteErrors(logger);
+watchStorage(logger);
 
 /**
  * Requests go first when processors are busy. Only on Linux is a priority that of a thread and not
@@ -44,10 +44,7 @@ answer({ gauge: gaugeThisThread() });
 
 const archiveDir = config.logArchive.dir;
 /** Where the log is archived, it keeps what the archive does not have. */
-const archived =
-  archiveDir === null
-    ? undefined
-    : () => archivedSequence(archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, number));
+const archived = archiveDir === null ? undefined : () => archivedOfShard(archiveDir, identity);
 
 let opened: ReturnType<typeof openFollower> | null = null;
 let scrub: ScrubTimer | null = null;

@@ -21,19 +21,19 @@ import { memoryShares } from '../shard/memory.ts';
 import { scrubKey, writeScrub } from '../shard/metadata.ts';
 import { type PackedOutbox, receivedByShard, sendFromShard } from '../shard/packed-outbox.ts';
 import type { ToShardThread } from '../shard/protocol.ts';
-import { createLogger, logConsole } from '../telemetry/logger.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import { createShardMetrics } from '../telemetry/metrics.ts';
 import { NetworkMetrics } from '../telemetry/network-metrics.ts';
 import { systemClocks, trustClocks, watchClock } from '../telemetry/system-clocks.ts';
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
-import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
 import { RunningShard } from './running-shard.ts';
 import type { Connected, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 import { Visits } from './visits.ts';
+import { watchStorage } from './watch-storage.ts';
 
 // Its thread takes time to start, and begins when this one does.
 const checkpointer = new CheckpointWorker();
@@ -49,8 +49,7 @@ const instructions = new InstructionGate(main, () => {
   if (isAcquiring) process.exit(0);
 });
 const logger = await createLogger({ level: config.logLevel, thread: `shard-${number}` });
-logConsole(logger);
-endAtWriteErrors(logger);
+watchStorage(logger);
 const registry = new Registry();
 const metrics = createShardMetrics(registry, String(number));
 const visits = new Visits(registry, logger, `shard-${number}`, ['api', 'network_callback']);
@@ -78,7 +77,7 @@ function fail(error: unknown): void {
 process.on('uncaughtException', fail);
 
 // It has no task before the journal is open.
-checkpointer.begin({ number, dir, identity, isChecked, config }, fail, scrubbed);
+checkpointer.begin({ dir, identity, isChecked, config }, fail, scrubbed);
 void checkpointer.gauge.then((gauge) => otherThreads.set(`checkpoint-${number}`, gauge));
 
 /** The position of the scrubber, and the one that is stored. */

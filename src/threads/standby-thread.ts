@@ -6,7 +6,7 @@ import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { systemScheduler, systemTimers } from '../core/scheduler.ts';
-import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { archivedOfShard } from '../data-folder/archive-folder.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { JournalDamaged } from '../journal/journal.ts';
 import { auditKeptMs, putAsideWarning } from '../operator/audit/audit.ts';
@@ -15,18 +15,18 @@ import { PostgresText } from '../postgresql/audit-text.ts';
 import { LogFollower } from '../postgresql/log-follower.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
-import { endAtWriteErrors } from './end-at-write-errors.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { StandbyPartitions } from './standby-partitions.ts';
 import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 import { observeThread } from './thread-telemetry.ts';
+import { watchStorage } from './watch-storage.ts';
 
 const { data, main, tell } = await startOfThread<StandbyThreadData>();
 const { config, service, shards, isLending } = data;
 const archiveDir = isLending ? config.logArchive.dir : null;
 const { logger, registry } = await observeThread(config, 'standby');
-endAtWriteErrors(logger);
+watchStorage(logger);
 const metrics = createStandbyMetrics(registry);
 const progress = new ProgressBoard(data.progress);
 
@@ -61,8 +61,7 @@ const standby = new StandbyPartitions({
   scheduler: systemScheduler,
   isDiskFull: () => room.isFull(),
   ...(archiveDir !== null && {
-    archivedOf: (identity) =>
-      archivedSequence(archiveFolderOf(archiveDir, { ...identity, id: identity.folder }, identity.shard)),
+    archivedOf: (identity) => archivedOfShard(archiveDir, identity),
   }),
   onWhole: (shard) => tell({ type: 'whole', shard }),
   onFollowed: (partition, sequence) => progress.note(partition, sequence),

@@ -20,7 +20,7 @@ const config = {
   journal: { segmentBytesMax },
   logArchive: { dir: null },
 } as unknown as Config;
-const follower = new CheckpointWorker().begin({ number: identity.shard, dir, identity, config }, end);
+const follower = new CheckpointWorker().begin({ dir, identity, config }, end);
 const journal = await openJournal({
   dir,
   identity,

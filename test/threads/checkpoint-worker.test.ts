@@ -42,8 +42,7 @@ async function open(dir: string, segmentBytesMax = 300_000): Promise<Opened> {
     journal: { segmentBytesMax },
     logArchive: { dir: null },
   } as unknown as Config;
-  const number = identity.shard;
-  const checkpointer = new CheckpointWorker().begin({ number, dir, identity, config }, (error) =>
+  const checkpointer = new CheckpointWorker().begin({ dir, identity, config }, (error) =>
     endings.push(error),
   );
   const journal = await openJournal({
