@@ -51,7 +51,7 @@ export class Dashboard {
     const { services, baseUrl, monotonic, trustedProxies } = options;
     const { directory, secrets, mail } = services;
     const { pathname, protocol } = new URL(baseUrl);
-    this.#prefix = pathname.replace(/\/$/, '');
+    this.#prefix = withoutSlashAtEnd(pathname);
     this.#people = new People({ ...options, directory, secrets, secure: protocol === 'https:', mail });
     this.#searches = new Searches(services.now, monotonic);
     this.#changes = new SettingsChanges(monotonic);

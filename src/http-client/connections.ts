@@ -221,8 +221,8 @@ export class Connections {
     return url.protocol === 'http:' ? 'now' : this.#handshakes.mayBegin(account, url.origin);
   }
 
-  /** Resolves when one that may be opened later is to be asked for again. */
-  oneOpens(account: string): Promise<void> {
+  /** Resolves when a connection that may be opened later is to be asked for again. */
+  handshakeEnds(account: string): Promise<void> {
     return this.#handshakes.oneEnds(account);
   }
 

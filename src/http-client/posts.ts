@@ -170,7 +170,7 @@ class Sending {
       return;
     }
     if (turn === 'later') {
-      this.#inTime(this.#connections.oneOpens(account), () => this.#connect());
+      this.#inTime(this.#connections.handshakeEnds(account), () => this.#connect());
       return;
     }
     const connection = this.#connections.open(endpoint, account, this.#target, this.#addresses);

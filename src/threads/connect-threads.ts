@@ -64,7 +64,7 @@ export function connectClient(
   client.connect(port2);
 }
 
-/** Runs something after a while, unless the thread has ended then; at once when there is none. */
+/** Runs something after a while, unless the thread has ended then; at once when that is 0. */
 export function laterWhile(thread: Thread, ms: number, run: () => void): void {
   if (ms === 0) {
     run();

@@ -66,7 +66,7 @@ export function createSend(config: Config, mayWrite?: () => boolean): SendPost {
   };
 }
 
-export interface ConfiguredNetworksOptions {
+interface ConfiguredNetworksOptions {
   readonly config: Config;
   readonly secrets: Pick<SecretBox, 'open'>;
   readonly send: SendPost;

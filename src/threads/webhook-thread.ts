@@ -2,6 +2,7 @@
 // its timers. All deliveries of an endpoint come to the same thread (shard/outboxes.ts), so the
 // attempts in flight to it are counted in one place.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { SecretBox, SigningKeys } from '../crypto/secret-box.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
@@ -100,9 +101,7 @@ async function stop(): Promise<void> {
   clearTimeout(starting);
   dispatcher.pause();
   const untilMs = performance.now() + stopGraceMs;
-  while (!dispatcher.isIdle && performance.now() < untilMs) {
-    await new Promise((resolve) => setTimeout(resolve, stopPollMs));
-  }
+  while (!dispatcher.isIdle && performance.now() < untilMs) await wait(stopPollMs);
   clearInterval(ticking);
   // Attempts that are not over end with the thread, and their outcomes are not recorded.
   for (const port of shards.values()) port.close();

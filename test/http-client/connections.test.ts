@@ -110,8 +110,12 @@ for (const { keptMs, closedMs } of [
     let nowMs = 0;
     const socket = new Socket();
     const connection = new Connection({
-      ...{ socket, origin: 'http://shop.example', monotonic: () => nowMs, idleMsMax: 5_000 },
-      ...{ nextTurn: () => 1, onClosed: () => {} },
+      socket,
+      origin: 'http://shop.example',
+      monotonic: () => nowMs,
+      idleMsMax: 5_000,
+      nextTurn: () => 1,
+      onClosed() {},
     });
     connection.use({} as ConnectionUser, 20_000);
     connection.keep(keptMs);

@@ -8,6 +8,7 @@ import { languages, type Mode } from '../../contract/vocabulary.ts';
 import { assert, defined } from '../../core/assert.ts';
 import type { MonotonicClock } from '../../core/clock.ts';
 import { readFields } from '../../core/form-fields.ts';
+import { withoutSlashAtEnd } from '../../core/slash-at-end.ts';
 import { createFormGuard, type FormGuard } from '../../html/form-guard.ts';
 import type { Html } from '../../html/html.ts';
 import type { Tokenize } from '../../networks/network.ts';
@@ -54,7 +55,7 @@ export class CheckoutPages {
   constructor(options: CheckoutPagesOptions) {
     const { protocol, pathname } = new URL(options.baseUrl);
     this.#options = options;
-    this.#prefix = pathname.replace(/\/$/, '');
+    this.#prefix = withoutSlashAtEnd(pathname);
     this.#guard = createFormGuard(protocol === 'https:', options.randomBytes);
     this.#visitors = createVisitors({ ...options, visitorsMax });
     this.#submissions = new Submissions(options.port, options.tokenize);

@@ -43,7 +43,7 @@ export class Docs {
 
   /** `openapi` is the API description of the service at `baseUrl`. */
   constructor(baseUrl: string, openapi: Json) {
-    this.#prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
+    this.#prefix = withoutSlashAtEnd(new URL(baseUrl).pathname);
     const description = openapi as unknown as Description;
     this.#reference = referencePages(description);
     const sources = createSources(baseUrl, description, this.#reference);
