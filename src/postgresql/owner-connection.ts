@@ -32,6 +32,8 @@ const retryMs = 200;
 const answerMs = 3_000;
 /** After so long without an answer, another server may have been promoted. */
 const doubtMs = 1_000;
+/** A change that took so long may have waited for standbys, for which nobody waits any more. */
+const waitedMs = 100;
 
 export class OwnerConnection {
   readonly #options: OwnerOptions;
@@ -102,14 +104,21 @@ export class OwnerConnection {
 
   async #acquireAt<T extends object>(primary: Primary, take: (primary: Primary) => Promise<T | string>) {
     await migrate(primary.client);
-    const [settings] = await primary.query<DurabilitySettings>({ text: `select ${settingsColumns}` });
-    const defect = settings && durabilityDefect(settings, this.#options.isSingle);
-    if (defect) return `${primary.name} does not hold what it acknowledges: ${defect}`;
+    const defect = await this.#defectOf(primary);
+    if (defect !== null) return defect;
     await refuseForeign(primary, this.#options.service);
     primary.takeWarning();
     const found = await take(primary);
     const warning = primary.takeWarning();
-    return warning === null ? found : `${primary.name} has not replicated what was taken: ${warning}`;
+    if (warning !== null) return `${primary.name} has not replicated what was taken: ${warning}`;
+    return (await this.#defectOf(primary)) ?? found;
+  }
+
+  /** Why the server does not hold what it acknowledges from now on; null: it does. */
+  async #defectOf(primary: Primary): Promise<string | null> {
+    const [settings] = await primary.query<DurabilitySettings>({ text: `select ${settingsColumns}` });
+    const defect = settings === undefined ? null : durabilityDefect(settings, this.#options.isSingle);
+    return defect === null ? null : `${primary.name} does not hold what it acknowledges: ${defect}`;
   }
 
   /** Connects without owning anything, to read. Rejects with an error when nobody answers. */
@@ -169,12 +178,21 @@ export class OwnerConnection {
 
   /**
    * Runs a statement of the owner that answers with one row, which brings `settingsColumns`: what
-   * it changes must be on more than one disk. Undefined: it has changed nothing.
+   * it changes must be on more than one disk. Undefined: it has changed nothing. The row has the
+   * settings of before it waited for the standbys, and a wait ends with success when their names
+   * are removed: after one, the settings are read once more.
    */
   async change<Row extends object = object>(statement: Statement): Promise<Row | undefined> {
-    const [row] = await this.write<Row & DurabilitySettings>(statement);
-    const defect = row === undefined ? null : durabilityDefect(row, this.#options.isSingle);
-    if (defect === null) return row;
+    let hasWaited = false;
+    const cancel = this.#options.timers.after(waitedMs, () => {
+      hasWaited = true;
+    });
+    const [row] = await this.write<Row & DurabilitySettings>(statement).finally(cancel);
+    if (row === undefined) return undefined;
+    const later = hasWaited ? await this.read<DurabilitySettings>(`select ${settingsColumns}`, []) : [];
+    const defects = [row, ...later].map((settings) => durabilityDefect(settings, this.#options.isSingle));
+    const defect = defects.find((each) => each !== null);
+    if (defect === undefined) return row;
     const error = failure(`a change was not replicated: ${defect}`, 'unknown');
     this.#primary?.destroy(error);
     throw error;

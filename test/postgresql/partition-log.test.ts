@@ -22,6 +22,8 @@ const withStandby = leftOut === false ? startServers({ after }, 1) : null;
 const retryMs = 200;
 /** After how long without an answer it looks whether one will come, and tells of it. */
 const [doubtMs, answerMs] = [1_000, 3_000];
+/** A change that took so long may have waited for standbys. */
+const waitedMs = 100;
 
 function optionsOn(
   servers: Pick<PostgresServers, 'url'>,
@@ -294,6 +296,28 @@ test('where a log begins is told also while its first batch is being appended', 
   const { end, firstSequence } = await found;
   assert.deepEqual([firstSequence, end.sequence], [1, 3]);
   follower.close();
+  await log.close();
+});
+
+test('a commit that waited is not acknowledged once no standby is named any more', skip, async () => {
+  const servers = (await withStandby)!;
+  const [primary, standby] = servers.all as [PostgresServer, PostgresServer];
+  // What takes longer than nothing has waited.
+  const timers: Timers = {
+    after: (ms, action) => systemTimers.after(ms === waitedMs ? 0 : ms, action),
+  };
+  const log = new PostgresLog({ ...optionsOn(servers, timers, false), partition: 4 });
+  const { epoch } = await log.acquire(0);
+  standby.freeze();
+  const confirmed = log.confirm(epoch);
+  const waiting = "select 1 from pg_stat_activity where wait_event = 'SyncRep'";
+  await poll(async () => (await primary.query(waiting)).length > 0 || undefined);
+  await primary.query("alter system set synchronous_standby_names = ''");
+  await primary.query('select pg_reload_conf()');
+  await assert.rejects(confirmed, /was not replicated: synchronous_standby_names is empty/);
+  standby.thaw();
+  await primary.query('alter system reset synchronous_standby_names');
+  await primary.query('select pg_reload_conf()');
   await log.close();
 });
 
