@@ -162,6 +162,20 @@ test('a follower goes past a batch that was given up, when the checkpoint has it
   assert.equal(await journal.checkpointer.drop(0), 8, 'the segment that lacks its end is dropped');
 });
 
+test('a damaged end that the checkpoint has stays when the log can not go on behind it, so that it can be given up again', async (context) => {
+  const dir = await written(context, [4, 3], { checkpointed: 7 });
+  flipInFile(dir, 1, 5, 3);
+  const options = { dir, identity, indexRowsOf };
+  const inTheWay = join(segmentFolder(dir, 8), 'x');
+  const interrupted = truncateDamagedEnd(options, async (_, remove) => {
+    mkdirSync(inTheWay, { recursive: true });
+    await remove();
+  });
+  await assert.rejects(interrupted, /ENOTEMPTY/);
+  rmSync(segmentFolder(dir, 8), { recursive: true });
+  assert.equal(await truncateDamagedEnd(options, async ({ sequence }) => sequence), 5);
+});
+
 test('what can be read of a damaged end is told: every record that is as it was written', async (context) => {
   const dir = await written(context, [4, 3]);
   await changeRecord(segmentFolder(dir, 1), 5, (bytes) => {

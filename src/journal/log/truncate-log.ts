@@ -43,8 +43,9 @@ export async function truncateDamagedEnd<T>(
     if (end === null) return null;
     const environment = segments.open(newestOf(segments));
     return await giveUp(end, async () => {
-      commit(environment, () => environment.removeSync(end.sequence));
+      // First: without it, what is left would look older than the checkpoint.
       if (end.sequence <= sequence) await segments.create(sequence + 1);
+      commit(environment, () => environment.removeSync(end.sequence));
     });
   } finally {
     await segments.close();
