@@ -93,6 +93,7 @@ test('a damaged batch at the end of a log was acknowledged: it goes only when an
     [unasked.code, unasked.error],
     [1, 'payments: this cannot be undone: confirm it with --yes\n'],
   );
+  assert.match(unasked.out, /^The batch 1:\d+ in .*: its checksum does not match\.\n/);
   const other = await payments('wal', 'truncate', '1:1', '--yes', '--data-dir', dataDir);
   assert.match(other.error, /the damaged batch at the end of that log is 1:\d+, not 1:1\n/);
   const { code, out, error } = await payments(

@@ -140,7 +140,10 @@ function addTruncateCommand(log: Command, { host, folder, print }: CliContext): 
       const confirm = async (lost: LostBatch) => {
         if (yes) return;
         const answer = await host.confirm(`${lostInWords(lost)}\nGive up this batch, for good? [y/N] `);
-        if (answer === null) throw new CommandFailure('this cannot be undone: confirm it with --yes');
+        if (answer === null) {
+          print(lost, lostInWords);
+          throw new CommandFailure('this cannot be undone: confirm it with --yes');
+        }
         if (!answer) throw new CommandFailure(`${place} was not given up`);
       };
       const lost = await host.truncateLog(folder(), { ...placeOf(place), confirm });
