@@ -193,9 +193,16 @@ function count(counted: Counted, mail: QueuedMail, org: string | null): void {
   if (mail.isNewcomer) counted.newcomers++;
 }
 
-/** However it is written: most servers take letters of either case for one address. */
+/**
+ * However it is written: most servers take letters of either case for one address, and deliver to
+ * it what has a tag. The mailer writes the other dots as dots.
+ */
 function addressOf(to: string): string {
-  return to.toLowerCase();
+  return to
+    .normalize('NFKC')
+    .replaceAll('。', '.')
+    .toLowerCase()
+    .replace(/\+.*(?=@)/, '');
 }
 
 function isOperators({ org, kind }: Pick<QueuedMail, 'org' | 'kind'>): boolean {

@@ -198,6 +198,22 @@ test('an organization has its share of mails, and an address gets five in a day'
   assert.ok((await invite('late@atlas.ma')).mailed);
 });
 
+test('an address is one however it is written: in capitals, with wide signs, with another dot or with a tag', () => {
+  const written = [
+    'sara@mail.atlas.ma',
+    'Sara@Mail.Atlas.ma',
+    'ｓａｒａ@mail.atlas.ma',
+    'sara@mail。atlas.ma',
+    'sara@mail｡atlas.ma',
+    'sara+shop@mail.atlas.ma',
+  ];
+  const about = { org: null, isNewcomer: true, kind: 'sign_up', link: null, expiresMs: dayMs } as const;
+  for (const one of written) {
+    const letters = [one, ...written].map((to) => ({ to, subject: '', text: '' }));
+    assert.equal(outbox.plan(letters, about)?.rows.size, mailsPerDay.sign_up.address, one);
+  }
+});
+
 test('an organization that anybody may have made has a small share, and all such leave room for the others', async () => {
   let mailed = 0;
   for (let i = 0; mailed < mailsPerDay.link.newcomers; i++) {
