@@ -119,7 +119,10 @@ async function round(): Promise<void> {
     } catch (error) {
       failed = true;
       failures.inc();
-      logger.error({ part, err: error }, 'the log could not be archived: it is kept, and tried again');
+      logger.error(
+        { part, err: error },
+        `the log could not be archived in ${dir}: it is kept, and tried again`,
+      );
     }
   }
   failedInARow = failed ? failedInARow + 1 : 0;
