@@ -1,6 +1,6 @@
 // What a node does with connections while another one has the lease: it passes their bytes on to
-// that one, both ways. So any node takes any request. It looks into nothing; what it can't pass on
-// is answered with 503, or closed where only TLS is spoken.
+// that one, both ways. So any node takes any request. It looks into nothing; what it can't pass on,
+// or that one closes without a word, is answered with 503, or closed where only TLS is spoken.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networksPerSite } from '../contract/limits.ts';
@@ -118,10 +118,21 @@ export class Relay {
       isConnected = true;
       server.setTimeout(0);
       client.on('data', () => this.#asked.add(client)).pipe(server);
-      server.on('data', () => this.#asked.delete(client)).pipe(client);
+      server.on('data', () => this.#asked.delete(client)).pipe(client, { end: false });
     });
     server.once('timeout', () => server.destroy());
-    server.once('close', () => (isConnected ? client.destroySoon() : this.#refuse(client)));
+    const isSilent = () => server.bytesRead === 0;
+    server.once('end', () => (isSilent() ? server.destroy() : client.end()));
+    server.once('close', () => {
+      client.unpipe(server);
+      if (!isSilent()) client.destroySoon();
+      else if (!isConnected || this.#asked.has(client)) this.#refuse(client);
+      else {
+        // It may be about to ask something, and needs no answer otherwise.
+        client.once('data', () => this.#refuse(client)).resume();
+        this.#endWhenQuiet(client);
+      }
+    });
     client.once('close', () => {
       this.#asked.delete(client);
       server.destroySoon();

@@ -448,6 +448,28 @@ test('an answer that ends in its middle ends so at the client', async (context) 
   assert.equal(await answer, 'half an answer');
 });
 
+test('a client whose node ends the connection without a word is told to come back', async (context) => {
+  const { relay, port } = await relayOn(context, { connectMs: 60_000 });
+  const ends: Record<string, (socket: Socket) => void> = {
+    'reset when it is asked': (socket) => socket.once('data', () => socket.resetAndDestroy()),
+    'ended when it is asked': (socket) => socket.once('data', () => socket.end()),
+    'reset at once': (socket) => socket.resetAndDestroy(),
+    'ended at once': (socket) => socket.end(),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const ended = Promise.withResolvers<void>();
+    const server = createServer((socket) => end(socket.on('error', () => {}).once('close', ended.resolve)));
+    relay.passTo(await listening(context, server));
+    const client = connect(port, '127.0.0.1');
+    const answer = all(client);
+    if (name.endsWith('at once')) await ended.promise;
+    client.write('a request');
+    assert.equal(await answer, refusal, name);
+  }
+  // Who asks nothing is told nothing.
+  assert.equal(await all(connect(port, '127.0.0.1')), '');
+});
+
 test('no more connections than are allowed are taken', async (context) => {
   const { relay, port } = await relayOn(context, { connectionsMax: 2 });
   const silent = createServer((socket) => socket.on('error', () => {}).write('x'));
