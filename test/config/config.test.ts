@@ -167,6 +167,19 @@ describe('loadConfig', () => {
       { ...inCluster, PAYMENTS_PORT: '9000' },
       /^PAYMENTS_CLUSTER_LINK has port 9000, and so has PAYMENTS_PORT/,
     ],
+    [
+      { PAYMENTS_CLUSTER_TRUST_MS: '1499' },
+      /^PAYMENTS_CLUSTER_TRUST_MS is 1499 and "cluster.beatMs" in .*default\.json is 500: .* three times/,
+    ],
+    [
+      { PAYMENTS_CLUSTER_TAKE_MS: '2499' },
+      /^PAYMENTS_CLUSTER_TAKE_MS is 2499 and "cluster.trustMs" in .* is 2000: it must be at least a quarter longer$/,
+    ],
+    [{ PAYMENTS_CLUSTER_NODE: 'a' }, /^PAYMENTS_CLUSTER_NODE is set without PAYMENTS_JOURNAL_URL: set both$/],
+    [
+      { ...inCluster, PAYMENTS_CLUSTER_ADDRESS: 'a.internal' },
+      /^PAYMENTS_CLUSTER_ADDRESS is "a.internal": it must be host:port$/,
+    ],
     ...['data', 'data/archive', './data/../data/..archive'].map((dir): [Record<string, string>, RegExp] => [
       { PAYMENTS_LOG_ARCHIVE_DIR: dir },
       /^PAYMENTS_LOG_ARCHIVE_DIR is \S+, which is in the data folder and would be lost with it/,
@@ -183,6 +196,7 @@ describe('loadConfig', () => {
   const side: Record<string, string>[] = [
     { PAYMENTS_HOST: '10.0.0.1', PAYMENTS_METRICS_PORT: '8080' },
     { PAYMENTS_PORT: '0', PAYMENTS_METRICS_PORT: '0' },
+    { PAYMENTS_CLUSTER_TRUST_MS: '1500', PAYMENTS_CLUSTER_TAKE_MS: '1875' },
     { PAYMENTS_EVENTS_KEPT_DAYS: '4' },
     { PAYMENTS_LOG_ARCHIVE_DIR: 'data-archive' },
     { PAYMENTS_DATA_DIR: '/srv/data', PAYMENTS_LOG_ARCHIVE_DIR: '/srv' },
