@@ -3,7 +3,7 @@
 // `doubtMs`. The runner makes the calls. The service's card page asks for a token; a network with a
 // page of its own is given a form for it. What a network posts to the service is a callback.
 
-import type { Language, Mode, PaymentMethodType } from '../contract/vocabulary.ts';
+import type { Language, Mode } from '../contract/vocabulary.ts';
 import { defined } from '../core/assert.ts';
 import type { TokenizedCard } from '../domain/charges.ts';
 import type { NetworkCall } from '../domain/network-call.ts';
@@ -209,8 +209,8 @@ export interface Networks {
   of(org: string, mode: Mode): ModeNetworks;
   /** The networks of the methods that go through `connector`, and post to its address. */
   posting(org: string, mode: Mode, connector: string): ModeNetworks;
-  /** The path to which the network of a method posts. */
-  callbackPath(org: string, mode: Mode, method: PaymentMethodType): string;
+  /** The path to which the card network posts. */
+  callbackPath(org: string, mode: Mode): string;
   /** What there is, without making it. */
   available(org: string, mode: Mode): AvailableNetworks;
   /** Outcomes that are told without being asked for. */

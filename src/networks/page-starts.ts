@@ -54,6 +54,6 @@ export async function startPage(
     description: descriptionFor(intent, session),
     paidUrl,
     unpaidUrl,
-    callbackUrl: baseUrl + networks.callbackPath(org, mode, 'card'),
+    callbackUrl: baseUrl + networks.callbackPath(org, mode),
   });
 }

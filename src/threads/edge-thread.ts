@@ -30,7 +30,7 @@ import { OwnershipBoard } from '../journal/ownership.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
-import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
+import { LogLimit } from '../telemetry/log-limit.ts';
 import { countAdmission, countLostEntries, createEdgeMetrics } from '../telemetry/metrics.ts';
 import { createRequestLine } from '../telemetry/request-line.ts';
 import { systemClocks, trustClocks } from '../telemetry/system-clocks.ts';
@@ -112,16 +112,14 @@ function onAnswered(answered: Answered): void {
   else requestLogs.leaveOut(org, livemode);
 }
 
-const loggedRefusals = new LoggedRefusals({
+const loggedRefusals = new LogLimit({
   perSecondMax: 100,
-  monotonic: () => performance.now(),
   onLeftOut: (requests) =>
     logger.warn(
       { requests },
       `${requests} more requests were refused with 503; they are not logged one by one`,
     ),
 });
-setInterval(() => loggedRefusals.tell(), 10_000).unref();
 
 const api = new Api({
   keyRing,

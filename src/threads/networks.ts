@@ -95,13 +95,17 @@ export class ConfiguredNetworks implements Networks {
     this.#made.delete(org);
   }
 
+  #connectorsOf(org: string): OrganizationConnectors {
+    return this.#configured.get(org) ?? noConnectors;
+  }
+
   available(org: string, mode: Mode): AvailableNetworks {
-    return availableIn(this.#configured.get(org) ?? noConnectors, mode);
+    return availableIn(this.#connectorsOf(org), mode);
   }
 
   /** What the payments of a method go through: for people and metrics. */
   nameOf(org: string, mode: Mode, method: PaymentMethodType): ConnectorName | 'simulator' | 'none' {
-    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
+    const configured = this.#connectorsOf(org)[mode][method];
     return configured?.connector ?? (mode === 'test' ? 'simulator' : 'none');
   }
 
@@ -113,7 +117,7 @@ export class ConfiguredNetworks implements Networks {
   }
 
   posting(org: string, mode: Mode, connector: string): ModeNetworks {
-    const { card, cash } = (this.#configured.get(org) ?? noConnectors)[mode];
+    const { card, cash } = this.#connectorsOf(org)[mode];
     const networks = this.of(org, mode);
     return {
       card: card?.connector === connector ? networks.card : null,
@@ -121,13 +125,12 @@ export class ConfiguredNetworks implements Networks {
     };
   }
 
-  callbackPath(org: string, mode: Mode, method: PaymentMethodType): string {
-    const configured = (this.#configured.get(org) ?? noConnectors)[mode][method];
-    return networkPath(configured?.connector ?? '', org, mode);
+  callbackPath(org: string, mode: Mode): string {
+    return networkPath(this.#connectorsOf(org)[mode].card?.connector ?? '', org, mode);
   }
 
   #make(org: string, mode: Mode): ModeNetworks {
-    const configured = (this.#configured.get(org) ?? noConnectors)[mode];
+    const configured = this.#connectorsOf(org)[mode];
     const networks: ModeNetworks = mode === 'test' ? this.#simulator : noNetworks;
     const own = paymentMethodTypes.flatMap((method) => {
       const settings = configured[method];

@@ -7,13 +7,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Registry } from 'prom-client';
 import { isOfLanguage, type OnVisitFailed, type VisitEntry } from '../core/visit-failure.ts';
-import { LoggedRefusals } from '../telemetry/logged-refusals.ts';
+import { LogLimit } from '../telemetry/log-limit.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { metricsIn } from '../telemetry/metrics-in.ts';
 
 /** Whoever finds a bug can cause many of these. All are counted. */
 const loggedPerSecondMax = 10;
-const leftOutMs = 10_000;
 
 interface Running {
   readonly entry: VisitEntry;
@@ -36,12 +35,10 @@ export class Visits {
       ['thread', 'entry'],
     );
     for (const entry of entries) errors.labels(thread, entry).inc(0);
-    const logged = new LoggedRefusals({
+    const logged = new LogLimit({
       perSecondMax: loggedPerSecondMax,
-      monotonic: () => performance.now(),
       onLeftOut: (visits) => logger.error({ visits }, `${visits} more visits failed; they are not logged`),
     });
-    setInterval(() => logged.tell(), leftOutMs).unref();
     this.failed = (error, entry, requestId) => {
       errors.labels(thread, entry).inc();
       if (logged.admit()) logger.error({ requestId, entry, err: error }, 'a visit failed because of a bug');
