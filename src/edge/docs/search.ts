@@ -101,13 +101,17 @@ function wordScore(title: string, text: string, word: string): number {
 }
 
 /** The text around the first word that was found, with the words marked. */
-function excerptOf(text: string, words: readonly string[]): Html {
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join('|')})`, 'giu');
+function excerptOf(section: string, words: readonly string[]): Html {
+  // Words are written without the accents that their letters may have in the text.
+  const text = section.normalize('NFD');
+  const accented = words.map((word) => word.replace(/./gu, '$&\\p{M}*')).join('|');
+  const pattern = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])(${accented})`, 'giu');
   const at = Math.max(0, text.search(pattern) - excerptCharacters / 4);
   const start = at === 0 ? 0 : text.indexOf(' ', at) + 1;
   const piece = text.slice(start, start + excerptCharacters);
   const parts = piece
     .split(pattern)
+    .map((part) => part.normalize())
     .map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`));
   return html`${start > 0 && '… '}${parts}${start + excerptCharacters < text.length && ' …'}`;
 }

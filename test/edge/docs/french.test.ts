@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { openapiDocument } from '../../../src/contract/openapi/document.ts';
 import { Docs, searchPath } from '../../../src/edge/docs/docs.ts';
 import { guideGroups } from '../../../src/edge/docs/guides.ts';
+import { indexOf, search } from '../../../src/edge/docs/search.ts';
 
 const docsFolder = join(import.meta.dirname, '../../../docs');
 const documents = [
@@ -155,3 +156,18 @@ for (const [typed, lang, first] of searches) {
     else assert.ok(found.slice(0, 3).includes(first), found.slice(0, 6).join(' '));
   });
 }
+
+test('what was found is marked with its accents, however it was typed, and where a word begins', () => {
+  const before = 'Ce qui est dit avant ne compte pas. '.repeat(5);
+  const text = `${before}Pour réessayer, il faut essayer : le client paie en espèces.`;
+  const index = indexOf([{ href: '/', page: 'Codes', title: '', text }]);
+  for (const [typed, marked] of [
+    ['espèces', 'en <mark>espèces</mark>.'],
+    ['ESPECES', 'en <mark>espèces</mark>.'],
+    ['essayer', 'Pour réessayer, il faut <mark>essayer</mark> :'],
+  ] as const) {
+    const [found] = search(index, typed);
+    assert.ok(found?.excerpt.markup.includes(marked), `${typed}: ${found?.excerpt.markup}`);
+    assert.match(found?.excerpt.markup ?? '', /^… /);
+  }
+});
