@@ -15,7 +15,7 @@ import {
   workerData,
 } from 'node:worker_threads';
 import { Link } from '../src/cluster/link.ts';
-import { connectToNode, createNodeServer } from '../src/cluster/node-tls.ts';
+import { connectToNode, createNodeServer, proofByKey } from '../src/cluster/node-tls.ts';
 import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/frames.ts';
 import { freePort } from '../test/free-port.ts';
 import { bench, counts, positive } from './options.ts';
@@ -163,14 +163,14 @@ async function runLinkEnd({ end, tcpPort, key, port }: LinkEnd): Promise<void> {
     onEnded() {},
   };
   if (end === 'listened') {
-    const server = createNodeServer(Buffer.from(key), (socket) => {
+    const server = createNodeServer(proofByKey(Buffer.from(key)), (socket) => {
       socket.setNoDelay(true);
       new Link(socket, end, options);
     });
     server.listen(tcpPort, '127.0.0.1', () => parentPort!.postMessage('ready'));
   } else {
     const link = new Link(
-      await connectToNode({ host: '127.0.0.1', port: tcpPort }, Buffer.from(key)),
+      await connectToNode({ host: '127.0.0.1', port: tcpPort }, 'b', proofByKey(Buffer.from(key))),
       end,
       options,
     );

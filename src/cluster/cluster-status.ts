@@ -1,5 +1,7 @@
 // What `payments cluster` tells of the nodes that share a service.
 
+import type { LinksBy } from './node.ts';
+
 /** Unheard of: while writes wait for a standby of PostgreSQL, no node can say that it is there. */
 export type NodeRole = 'serves' | 'stands by' | 'unheard of' | 'gone';
 
@@ -10,6 +12,8 @@ export interface ClusterNode {
   readonly address: string | null;
   /** As host:port, where it is lent partitions; null: it runs none for others, and lends none. */
   readonly link: string | null;
+  /** Nodes link with those alone that link by the same; null: without a link. */
+  readonly links_by: LinksBy | null;
   /** The version of the service that it runs; null: one that did not say so. */
   readonly release: string | null;
   /** ISO 8601. */

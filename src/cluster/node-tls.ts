@@ -1,18 +1,44 @@
-// The connections between nodes: TLS with a key that both sides derive from the secrets key, which
-// is the same file on each node. So there are no certificates to make, to carry around and to
-// renew, and who does not have the file gets no further than the handshake. Each connection has
-// keys of its own besides (ECDHE), so one that was recorded can't be read with the file later.
+// The connections between nodes: TLS with what both sides know each other by before anything is
+// read. Unless certificates are configured, that is a key which both derive from the secrets key,
+// the same file on each node. With certificates each node has one of its own, by an authority that
+// all trust (node-certificate.ts).
 
-import { createHash, hkdfSync } from 'node:crypto';
-import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
+import { constants, createHash, hkdfSync, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  type ConnectionOptions,
+  connect,
+  createServer,
+  type Server,
+  type TLSSocket,
+  type TlsOptions,
+} from 'node:tls';
+import { certifiedName, isOfNode } from './node-certificate.ts';
 
 const identity = 'payments node';
 const ciphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 /** Node offers pre-shared keys with this version only. */
-const version = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
+const keyVersion = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
+const certificateVersion = { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' } as const;
 const handshakeMs = 3_000;
 /** Each other node needs one. */
 const connectionsMax = 64;
+
+/** The files of a node that has a certificate. */
+export interface NodeFiles {
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
+  readonly caFile: string | null;
+}
+
+/** What nodes show each other. */
+export interface LinkProof {
+  /** Null: the key alone. */
+  readonly certificate: X509Certificate | null;
+  readonly server: TlsOptions;
+  /** To connect to the node of that name. */
+  readonly client: (node: string) => ConnectionOptions;
+}
 
 /** The key of the links of nodes that have this secrets key. */
 export function linkKeyOf(secretsKey: string): Buffer {
@@ -20,37 +46,75 @@ export function linkKeyOf(secretsKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', Buffer.from(secretsKey, 'base64'), salt, 'link', 32));
 }
 
-/** `onSecure` gets connections of those that have the key. */
-export function createNodeServer(key: Buffer, onSecure: (socket: TLSSocket) => void): Server {
-  const server = createServer(
-    {
-      ...version,
-      ciphers,
-      handshakeTimeout: handshakeMs,
-      pskCallback: (_socket, name) => (name === identity ? key : null),
+/** Reads the files, where some are named; else `key` is the proof. */
+export function proofOf(files: NodeFiles, key: Uint8Array): LinkProof {
+  const { certFile, keyFile, caFile } = files;
+  if (certFile === null || keyFile === null || caFile === null) return proofByKey(Buffer.from(key));
+  const own = {
+    ...certificateVersion,
+    cert: readFileSync(certFile),
+    key: readFileSync(keyFile),
+    ca: readFileSync(caFile),
+    // Each connection shows its certificate: none goes on with what an earlier one has shown.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  };
+  return {
+    certificate: new X509Certificate(own.cert),
+    server: { ...own, requestCert: true },
+    client(node) {
+      const servername = certifiedName(node);
+      if (servername === null) throw new Error('no certificate can name it');
+      return { ...own, servername };
     },
-    onSecure,
-  );
+  };
+}
+
+export function proofByKey(key: Buffer): LinkProof {
+  const both = { ...keyVersion, ciphers };
+  return {
+    certificate: null,
+    server: { ...both, pskCallback: (_socket, name) => (name === identity ? key : null) },
+    client: () => ({
+      ...both,
+      checkServerIdentity: () => undefined,
+      pskCallback: () => ({ psk: key, identity }),
+    }),
+  };
+}
+
+/** `onSecure` gets connections of nodes, and `onRefused` hears why somebody is not let in. */
+export function createNodeServer(
+  { certificate, server: tls }: LinkProof,
+  onSecure: (socket: TLSSocket) => void,
+  onRefused: (reason: string) => void = () => {},
+): Server {
+  const server = createServer({ ...tls, handshakeTimeout: handshakeMs }, (socket) => {
+    if (certificate === null || isOfNode(socket.getPeerX509Certificate())) onSecure(socket);
+    else {
+      socket.destroy();
+      onRefused('its certificate is not that of a node');
+    }
+  });
   server.maxConnections = connectionsMax;
   // A stranger's handshake ends its own connection.
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  server.on('tlsClientError', (error, socket) => {
+    socket.destroy();
+    const untrusted: unknown = socket.authorizationError;
+    const { code = '', reason = error.message } = error as NodeJS.ErrnoException & { reason?: string };
+    if (untrusted) onRefused(`its certificate is not good: ${untrusted}`);
+    // Others have only come and gone.
+    else if (code.startsWith('ERR_SSL')) onRefused(reason);
+  });
   return server;
 }
 
-/** Rejects with why the node can't be reached, or does not have the key. */
+/** Rejects with why the node can't be reached, or does not prove that it is the one meant. */
 export async function connectToNode(
   { host, port }: { readonly host: string; readonly port: number },
-  key: Buffer,
+  node: string,
+  proof: LinkProof,
 ): Promise<TLSSocket> {
-  const socket = connect({
-    host,
-    port,
-    ...version,
-    ciphers,
-    // The key is what both sides know each other by.
-    checkServerIdentity: () => undefined,
-    pskCallback: () => ({ psk: key, identity }),
-  });
+  const socket = connect({ host, port, ...proof.client(node) });
   const connected = Promise.withResolvers<void>();
   socket.once('secureConnect', connected.resolve).once('error', connected.reject);
   socket.setTimeout(handshakeMs, () => socket.destroy(new Error('it does not answer')));

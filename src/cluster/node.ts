@@ -16,12 +16,16 @@ export interface NodeIdentity {
   readonly release: string;
 }
 
+/** What the nodes of a link know each other by. */
+export type LinksBy = 'certificate' | 'secrets key';
+
 /** Where the others reach a node, as host:port; null: nowhere. */
 export interface NodeAddresses {
   /** With requests. */
   readonly address: string | null;
   /** To have it run partitions, and with requests for those. */
   readonly link: string | null;
+  readonly linksBy: LinksBy;
 }
 
 /** A node that lacks more entries of a partition would keep those who use it waiting. */
@@ -32,6 +36,7 @@ export interface ReachableNode {
   readonly node: string;
   readonly process: string;
   readonly link: string;
+  readonly linksBy: LinksBy;
   /** It is to be given none. */
   readonly drained: boolean;
   /** It is to be given no partition, and goes on to take requests until it has stopped. */
@@ -40,6 +45,17 @@ export interface ReachableNode {
   readonly wanted: readonly number[];
   /** The entries that it lacks of the partition that it is furthest behind in. */
   readonly behind: number;
+}
+
+/** `certFile`: as configured. */
+export function linksByOf(certFile: string | null): LinksBy {
+  return certFile === null ? 'secrets key' : 'certificate';
+}
+
+/** Why two nodes do not link; null: they know each other by the same. */
+export function mismatchOf(there: LinksBy, here: LinksBy): string | null {
+  if (there === here) return null;
+  return `its links go by ${there}, and those here by ${here}: set PAYMENTS_CLUSTER_CERT_FILE on both nodes, or on neither`;
 }
 
 /** A node, as host:port. */

@@ -21,9 +21,12 @@ const needed: readonly (readonly [path: string, needs: string])[] = [
   ['cluster.node', 'journal.url'],
   ['cluster.address', 'journal.url'],
   ['cluster.link', 'cluster.node'],
+  ['cluster.certFile', 'cluster.link'],
 ];
 const pairs = [
   ['tlsCertFile', 'tlsKeyFile'],
+  ['cluster.certFile', 'cluster.keyFile'],
+  ['cluster.certFile', 'cluster.caFile'],
   ['mail.user', 'mail.passwordFile'],
 ] as const;
 const forDevelopment = ['webhooks.allowPrivate', 'webhooks.allowHttp', 'webhooks.caFile'];

@@ -109,6 +109,11 @@ export const configSchema = group({
     link: optionalText(
       'host:port at which the other nodes reach this one, to have it run partitions and with requests for those; none: it runs none for others',
     ),
+    certFile: optionalText(
+      'certificate of this node for links, PEM; with cluster.keyFile and cluster.caFile; none: links go by the secrets key',
+    ),
+    keyFile: optionalText('private key of cluster.certFile, PEM'),
+    caFile: optionalText('authorities that sign the certificates of the nodes, PEM'),
     beatMs: count(50, 60_000, 'time between two beats of the lease'),
     trustMs: count(
       200,

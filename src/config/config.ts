@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { Value } from 'typebox/value';
+import { faultOfCertificate } from '../cluster/node-certificate.ts';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { withoutSlashAtEnd } from '../core/slash-at-end.ts';
@@ -69,7 +70,21 @@ export function checkFiles(config: Config): void {
   checkPem('tlsKeyFile', { cert, key });
   // The TLS library ignores parts of an authorities file that are no certificates.
   checkPem('webhooks.caFile', { cert: ca });
+  checkNodeFiles(config.cluster);
   checkPem('journal.caFile', { cert: readNamed('journal.caFile', config.journal.caFile) });
+}
+
+function checkNodeFiles({ node, certFile, keyFile, caFile }: Config['cluster']): void {
+  const cert = readNamed('cluster.certFile', certFile);
+  const key = readNamed('cluster.keyFile', keyFile);
+  const ca = readNamed('cluster.caFile', caFile);
+  checkPem('cluster.certFile', { cert });
+  checkPem('cluster.keyFile', { cert, key });
+  checkPem('cluster.caFile', { cert: ca });
+  if (cert === undefined || ca === undefined || node === null) return;
+  const fault = faultOfCertificate(node, cert, ca);
+  if (fault !== null)
+    throw new ConfigError(`${variableOf('cluster.certFile')} names ${certFile}, which ${fault}`);
 }
 
 function readNamed(path: string, file: string | null): Buffer | undefined {

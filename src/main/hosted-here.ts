@@ -87,7 +87,11 @@ export class HostedHere {
       if (isListening) relay.rest();
       else if (!this.#isStopping) relay.listen().catch(ending.reject);
     };
-    this.#reread = createReread(config, { load, apply: () => this.#hosting.reread(), logger });
+    const apply = () => {
+      this.#link?.ask('reread', { config: this.#reread.active }).catch(() => {});
+      return this.#hosting.reread();
+    };
+    this.#reread = createReread(config, { load, apply, logger });
     this.#hosting = new Hosting({
       ...host,
       config: () => hosted(this.#reread.active),
@@ -113,7 +117,7 @@ export class HostedHere {
     const keys = this.#keys ?? (await this.#sameKeys());
     if (config.cluster.link !== null && !this.#isStopping) {
       const data: HostingThreadData = {
-        config,
+        config: this.config,
         identity: this.#identity,
         key: linkKeyOf(elementAt(keys, 0)),
         edges: this.#edges,

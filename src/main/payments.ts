@@ -132,6 +132,10 @@ const host: CliHost = {
     const { clusterOf } = await import('../operator/use-cases/cluster.ts');
     return clusterOf(postgresOf(configFor(dataDir)));
   },
+  async certifyNode(folder, node) {
+    const { certifyNode } = await import('../operator/use-cases/certify-node.ts');
+    return certifyNode(folder, node, new Date());
+  },
   async importFolder(from, dataDir, shards) {
     const { importDataFolder } = await import('../data-folder/import-folder.ts');
     return importDataFolder({ from, dataDir, shards, onProgress: showProgress }).finally(endProgress);

@@ -39,7 +39,7 @@ export function createReread(config: Config, options: RereadOptions): Reread {
     active = next;
     const failures = await apply();
     for (const failure of failures) logger.error(failure);
-    if (failures.length === 0) logger.info(`the configuration was read again${certificateOf(next)}`);
+    if (failures.length === 0) logger.info(`the configuration was read again${certificatesOf(next)}`);
     const wanted = new Map(describeConfig(files).map(({ key, value }) => [key, value]));
     const waiting = describeConfig(next).filter(
       ({ key, value }) => !isDeepStrictEqual(value, wanted.get(key)),
@@ -64,18 +64,30 @@ export function createReread(config: Config, options: RereadOptions): Reread {
 }
 
 /**
- * The active configuration with the changes in `files` that need no restart. Turning TLS on or off
- * does.
+ * The active configuration with the changes in `files` that need no restart. To begin or to end
+ * with certificates does.
  */
 function changeable(active: Config, files: Config): Config {
   const { logLevel, tlsCertFile, tlsKeyFile } = files;
-  const hasTls = active.tlsCertFile !== null;
-  if ((tlsCertFile !== null) !== hasTls) return { ...active, logLevel };
-  return { ...active, logLevel, tlsCertFile, tlsKeyFile };
+  const { certFile, keyFile, caFile } = files.cluster;
+  const both = (one: string | null, other: string | null) => (one === null) === (other === null);
+  return {
+    ...active,
+    logLevel,
+    ...(both(active.tlsCertFile, tlsCertFile) && { tlsCertFile, tlsKeyFile }),
+    ...(both(active.cluster.certFile, certFile) && {
+      cluster: { ...active.cluster, certFile, keyFile, caFile },
+    }),
+  };
 }
 
-function certificateOf({ tlsCertFile }: Config): string {
-  if (tlsCertFile === null) return '';
-  const { validTo } = new X509Certificate(readFileSync(tlsCertFile));
-  return `: new connections get the certificate in ${tlsCertFile}, which is good until ${validTo}`;
+function certificatesOf({ tlsCertFile, cluster }: Config): string {
+  const told = Object.entries({ connections: tlsCertFile, links: cluster.certFile }).flatMap(
+    ([what, file]) => {
+      if (file === null) return [];
+      const { validTo } = new X509Certificate(readFileSync(file));
+      return `new ${what} get the certificate in ${file}, which is good until ${validTo}`;
+    },
+  );
+  return told.length === 0 ? '' : `: ${told.join('; ')}`;
 }

@@ -2,6 +2,7 @@
 // but what people read depends on them.
 
 import type { ClusterNode, ClusterStatus, NodeRole, Replica, Takeover } from '../cluster/cluster-status.ts';
+import type { LinksBy } from '../cluster/node.ts';
 import { leaseColumns, leaseOf } from './lease-table.ts';
 import { behindBy, goneSeconds } from './node-table.ts';
 import type { Primary } from './primary.ts';
@@ -15,6 +16,7 @@ interface NodeRow {
   readonly node: string;
   readonly address: string | null;
   readonly link: string | null;
+  readonly links_by: LinksBy;
   readonly release: string | null;
   readonly started: Date;
   readonly seen_seconds: number;
@@ -82,7 +84,7 @@ async function nodesAt(
   waitingSeconds: number,
 ): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, link, release, drained, leaving, started_at as started,
+    text: `select process, node, address, link, links_by, release, drained, leaving, started_at as started,
              array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              ${behindBy('sum')}
@@ -95,6 +97,7 @@ async function nodesAt(
       node,
       address,
       link,
+      links_by,
       release,
       drained,
       leaving,
@@ -111,6 +114,7 @@ async function nodesAt(
         role,
         address,
         link,
+        links_by: link === null ? null : links_by,
         release,
         started: started.toISOString(),
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),

@@ -40,23 +40,23 @@ export class PostgresNodes {
 
   /** Says that this node is there, and how far it follows the partitions. */
   async note(
-    { address, link }: NodeAddresses,
+    { address, link, linksBy }: NodeAddresses,
     followed: Readonly<Record<string, number>>,
   ): Promise<Wished | null> {
     const { node, process, release } = this.#identity;
     const [wished] = await this.#connection.run<Wished>(
       'note-node',
-      `insert into payments.nodes (process, node, address, followed, release, link) values ($1, $2, $3, $4, $5, $6)
+      `insert into payments.nodes (process, node, address, followed, release, link, links_by) values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (process) do update set address = $3, followed = $4, seen_at = now()
        returning drained, leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
-      [process, node, address, JSON.stringify(followed), release, link],
+      [process, node, address, JSON.stringify(followed), release, link, linksBy],
     );
     return wished ?? null;
   }
 
   /** The nodes that were heard of lately and may run partitions, this one among them. */
   async reachable(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, drained, leaving,
+    const text = `select node, process, link, links_by as "linksBy", drained, leaving,
         array(select partition from payments.partitions where wanted = nodes.process) as wanted,
         ${behindBy('max')}
       from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;

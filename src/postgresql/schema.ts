@@ -96,6 +96,8 @@ const migrations: readonly (readonly string[])[] = [
     'create table payments.audit (place bigint primary key, bytes bytea not null)',
   ],
   ['alter table payments.nodes add column leaving boolean not null default false'],
+  // Releases that do not note it know the secrets key alone.
+  ["alter table payments.nodes add column links_by text not null default 'secrets key'"],
 ];
 
 const schemaVersion = migrations.length;

@@ -26,6 +26,12 @@ export function createStandbyMetrics(registry: Registry) {
   return { behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries) };
 }
 
+/** Of a node whose links go by certificates. */
+export function createCertificateMetric(registry: Registry, leftMs: () => number) {
+  const help = "Time until this node's certificate for links ends";
+  metricsIn(registry).gauge('payments_link_certificate_left_seconds', help, [], () => leftMs() / 1_000);
+}
+
 /** Of the node that has others run partitions. `runs`: the name of the node that runs each. */
 export function createLendingMetrics(
   registry: Registry,

@@ -4,7 +4,7 @@
 
 import { Link } from '../cluster/link.ts';
 import { parseNodeAddress } from '../cluster/node.ts';
-import { connectToNode } from '../cluster/node-tls.ts';
+import { connectToNode, type LinkProof } from '../cluster/node-tls.ts';
 import { isDialer } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
@@ -15,7 +15,8 @@ import type { FromOtherHost, OtherHost } from './lending-protocol.ts';
 interface HostLinksOptions {
   /** This node's process. */
   readonly here: string;
-  readonly key: Uint8Array;
+  /** What it shows others now. */
+  readonly proof: () => LinkProof;
   readonly beatMs: number;
   readonly silentMsMax: number;
   readonly logger: Logger;
@@ -57,11 +58,11 @@ export class HostLinks {
   }
 
   async #dial({ node, process, link: address }: OtherHost): Promise<void> {
-    const { key, beatMs, silentMsMax, logger, onChange } = this.#options;
+    const { proof, beatMs, silentMsMax, logger, onChange } = this.#options;
     this.#links.set(process, null);
     try {
       const to = defined(parseNodeAddress(address), 'nodes note addresses that were checked');
-      const socket = await connectToNode(to, Buffer.from(key));
+      const socket = await connectToNode(to, node, proof());
       const link = new Link(socket, 'dialed', {
         onControl() {},
         silentMsMax,

@@ -3,6 +3,7 @@
 // lent for as long as it is granted, counted from sending the beat: so for no longer than the other
 // one may itself.
 
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TrustBorrower } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
@@ -14,9 +15,11 @@ import { errorText } from '../core/errors.ts';
 import { systemTimers } from '../core/scheduler.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
+import { onceAMinute } from '../telemetry/once-a-minute.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { HostLinks, sayHere } from './host-links.ts';
 import type { FromHost, FromLender, FromOtherHost, HostingThreadData, Lent } from './lending-protocol.ts';
+import { ownProof } from './link-proof.ts';
 import type { ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
 import { observeThread } from './thread-telemetry.ts';
@@ -26,6 +29,7 @@ const { config, identity, key } = data;
 const { beatMs, trustMs } = config.cluster;
 const [drainMs, drainTries] = [10, 50];
 const { logger, registry } = await observeThread(config, 'hosting');
+const proof = ownProof(config, key, logger, registry);
 const trust = new TrustBorrower(new OwnershipBoard(data.trust, trustClocks), trustMs);
 
 interface Lender {
@@ -42,7 +46,7 @@ let lender: Lender | null = null;
 function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wires'> {
   const hosts = new HostLinks({
     here: identity.process,
-    key,
+    proof: () => proof.now,
     beatMs,
     silentMsMax: trustMs,
     logger,
@@ -57,7 +61,7 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
   return { hosts, wires };
 }
 
-const server = createNodeServer(Buffer.from(key), (socket) => {
+function take(socket: Socket): void {
   let beSilent = () => {};
   let isOtherHost = false;
   const say = (message: FromHost) => link.tell(message);
@@ -114,6 +118,11 @@ const server = createNodeServer(Buffer.from(key), (socket) => {
     beat();
     say({ type: 'ready', edges: data.edges });
   }
+}
+
+const isToBeLogged = onceAMinute(() => performance.now());
+const server = createNodeServer(proof.now, take, (reason) => {
+  if (isToBeLogged()) logger.warn(`somebody who connected to the port of links was refused: ${reason}`);
 });
 server.on('error', (error) => {
   const reason = `the port of ${config.cluster.link} can't be listened on (${errorText(error)})`;
@@ -122,8 +131,14 @@ server.on('error', (error) => {
   failThread(tell, message, true);
 });
 
+const common = commonAnswers(logger, registry);
 const answers: Answers<ThreadQuestions> = {
-  ...commonAnswers(logger, registry),
+  ...common,
+  reread(changed) {
+    proof.reread(changed.config);
+    server.setSecureContext(proof.now.server);
+    return common.reread(changed);
+  },
   async stop() {
     server.close();
     // What the last shards say when they have ended goes out before the link ends.

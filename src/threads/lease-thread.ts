@@ -2,6 +2,7 @@
 // up a beat.
 
 import { LeaseKeeper } from '../cluster/lease-keeper.ts';
+import { linksByOf } from '../cluster/node.ts';
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
 import { systemTimers } from '../core/scheduler.ts';
@@ -19,7 +20,7 @@ import { observeThread } from './thread-telemetry.ts';
 
 const { data, main, tell } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
-const { address, link, beatMs, trustMs, takeMs } = config.cluster;
+const { address, link, certFile, beatMs, trustMs, takeMs } = config.cluster;
 const { logger, registry } = await observeThread(config, 'lease');
 const metrics = createLeaseMetrics(registry, identity.node);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
@@ -82,7 +83,9 @@ async function noteNode(): Promise<void> {
   // Whoever has been forgotten is not noted again.
   if (isStopping) return;
   const followed = Object.fromEntries(progress.sequences.entries());
-  const wished = await nodes.note({ address, link }, followed).catch(() => null);
+  const wished = await nodes
+    .note({ address, link, linksBy: linksByOf(certFile) }, followed)
+    .catch(() => null);
   if (wished !== null) isUnwanted = wished.drained || wished.leaving;
   if (wished?.leaving && (isHolder || !wished.runs)) tell({ type: 'leaves' });
   if (isHolder && link !== null)

@@ -73,7 +73,7 @@ export interface LentShard extends ShardAnywhere {
 interface LinkThreadData {
   readonly config: Config;
   readonly identity: NodeIdentity;
-  /** What both sides know each other by. */
+  /** What both sides know each other by where no certificates are configured. */
   readonly key: Uint8Array;
 }
 

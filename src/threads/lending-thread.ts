@@ -4,7 +4,7 @@
 
 import { TrustLender } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
-import { parseNodeAddress, type ReachableNode } from '../cluster/node.ts';
+import { linksByOf, mismatchOf, parseNodeAddress, type ReachableNode } from '../cluster/node.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
 import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
@@ -13,6 +13,7 @@ import type { Answers } from '../rpc/questions.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
 import { BackOff } from './back-off.ts';
 import type { FromHost, FromLender, LendingThreadData, OtherHost } from './lending-protocol.ts';
+import { ownProof } from './link-proof.ts';
 import type { Connected, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, startOfThread } from './thread-side.ts';
 import { observeThread } from './thread-telemetry.ts';
@@ -21,6 +22,8 @@ const { data, main, tell } = await startOfThread<LendingThreadData>();
 const { config, identity, key, epoch } = data;
 const { trustMs } = config.cluster;
 const { logger, registry } = await observeThread(config, 'lending');
+const proof = ownProof(config, key, logger, registry);
+const linksBy = linksByOf(config.cluster.certFile);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
 
 /** By process. Null: the connection is being made. */
@@ -58,12 +61,18 @@ function endLost(there: ReadonlySet<string>): void {
   }
 }
 
-async function dial({ node, process, link: address }: ReachableNode): Promise<void> {
+async function dial({ node, process, link: address, linksBy: there }: ReachableNode): Promise<void> {
+  const mismatch = mismatchOf(there, linksBy);
+  if (mismatch !== null) {
+    refused(node, process, mismatch);
+    return;
+  }
   links.set(process, null);
   try {
     const socket = await connectToNode(
       defined(parseNodeAddress(address), 'nodes note addresses that were checked'),
-      Buffer.from(key),
+      node,
+      proof.now,
     );
     lead({ node, process, link: address }, socket);
   } catch (error) {
@@ -78,9 +87,11 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
   const number = ++count;
   numbers.set(process, number);
   const lent = new TrustLender(ownership, trustMs);
+  let isAnswered = false;
   const link = new Link(socket, 'dialed', {
     onControl(told) {
       const message = told as FromHost;
+      isAnswered = true;
       if (message.type === 'ready') {
         refusals.delete(process);
         backOff.forget(process);
@@ -99,7 +110,8 @@ function lead(host: OtherHost, socket: Awaited<ReturnType<typeof connectToNode>>
       if (hosts.delete(process)) {
         logger.warn(`the link to node ${node} is lost`);
         tell({ type: 'unlinked', process });
-      }
+      } else if (!isAnswered && !isStopping)
+        refused(node, process, 'it ended the connection before it said anything: its log may tell why');
       setTimeout(closeOpened, lent.overInMs);
     },
   });
@@ -121,8 +133,13 @@ function open(connected: Connected): void {
   else link.open(lent, port);
 }
 
+const common = commonAnswers(logger, registry);
 const answers: Answers<ThreadQuestions> = {
-  ...commonAnswers(logger, registry),
+  ...common,
+  reread(changed) {
+    proof.reread(changed.config);
+    return common.reread(changed);
+  },
   lead({ nodes }) {
     endLost(new Set(nodes.map(({ process }) => process)));
     for (const node of nodes) {

@@ -39,7 +39,7 @@ export interface LendingOptions {
   readonly ownership: SharedArrayBuffer;
   /** What an attempt of a webhook that another node has begun may last. */
   readonly attemptMsMax: number;
-  /** What nodes know each other by. */
+  /** What nodes know each other by where no certificates are configured. */
   readonly key: Uint8Array;
   /** The shards whose files were found whole: their next start here does not check them again. */
   readonly checked: Set<number>;
@@ -293,6 +293,10 @@ export class Lending {
   /** The metrics of its own threads, as prom-client's JSON. */
   counted(): Promise<readonly object[]> {
     return metricsOfThreads([this.#links, this.#standby]);
+  }
+
+  reread(config: Config): void {
+    this.#links.ask('reread', { config }).catch(() => {});
   }
 
   /** The service stops: nobody waits for PostgreSQL any more. */

@@ -322,6 +322,7 @@ export class Supervisor {
     for (const { thread } of [...this.#shards, ...this.#others])
       thread?.ask('reread', { config }).catch(() => {});
     this.#logs.reread();
+    this.#options.lending?.reread(config);
     return this.#edges.reread();
   }
 

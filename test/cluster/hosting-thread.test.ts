@@ -7,24 +7,34 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link } from '../../src/cluster/link.ts';
-import { connectToNode, linkKeyOf } from '../../src/cluster/node-tls.ts';
+import { connectToNode, proofByKey, proofOf } from '../../src/cluster/node-tls.ts';
+import type { Config } from '../../src/config/config-schema.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
+import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { trustClocks } from '../../src/telemetry/system-clocks.ts';
 import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../poll.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/hosting-thread.ts', import.meta.url);
-const key = linkKeyOf(randomBytes(32).toString('base64'));
+const key = randomBytes(32);
 const release = '1.2.3';
 
 /** The thread as it begins. */
-function begin(context: TestContext, port: number, trust: SharedArrayBuffer, onNews?: (news: News) => void) {
+function begin(
+  context: TestContext,
+  port: number,
+  trust: SharedArrayBuffer,
+  onNews?: (news: News) => void,
+  files: Partial<Config['cluster']> = {},
+) {
+  const config = linkConfig('b', port);
   const data: HostingThreadData = {
-    config: linkConfig('b', port),
+    config: { ...config, cluster: { ...config.cluster, ...files } },
     identity: { node: 'b', process: 'p', release },
     key,
     edges: 3,
@@ -56,7 +66,7 @@ async function lender(
   const told: FromHost[] = [];
   const answers: { trustMs: number | null } = { trustMs: 1_000 };
   const ended = Promise.withResolvers<void>();
-  const link = new Link(await connectToNode({ host: '127.0.0.1', port }, key), 'dialed', {
+  const link = new Link(await connectToNode({ host: '127.0.0.1', port }, 'b', proofByKey(key)), 'dialed', {
     onControl(message) {
       const heard = message as FromHost;
       told.push(heard);
@@ -152,4 +162,26 @@ test('a port that somebody else has ends the thread with what to set', async (co
     /^the port of 127\.0\.0\.1:\d+ can't be listened on \(.*EADDRINUSE.*\): choose another with PAYMENTS_CLUSTER_LINK$/,
   );
   assert.equal(failure?.fatal, true);
+});
+
+test('renewed certificate files are taken without a restart', async (context) => {
+  const made = (folder: string, node: string) => {
+    const { certificate, key: keyFile, authority } = certifyNode(folder, node, new Date());
+    return { certFile: certificate, keyFile, caFile: authority };
+  };
+  const [first, second] = [temporaryFolder(), temporaryFolder()];
+  const port = await freePort();
+  const dial = (folder: string) =>
+    connectToNode({ host: '127.0.0.1', port }, 'b', proofOf(made(folder, `a${++count}`), key));
+  let count = 0;
+  const thread = begin(context, port, OwnershipBoard.untrusted(2), undefined, made(first, 'b'));
+  await thread.ready;
+  const open = await dial(first);
+  context.after(() => open.destroy());
+  await assert.rejects(dial(second), /self-signed|unable to verify|certificate signature failure/);
+  const config = linkConfig('b', port);
+  await thread.ask('reread', { config: { ...config, cluster: { ...config.cluster, ...made(second, 'b') } } });
+  (await dial(second)).destroy();
+  await assert.rejects(dial(first), /self-signed|unable to verify|certificate signature failure/);
+  assert.equal(open.destroyed, false);
 });

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { Link } from '../../src/cluster/link.ts';
 import type { ReachableNode } from '../../src/cluster/node.ts';
-import { createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
+import { createNodeServer, proofByKey } from '../../src/cluster/node-tls.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { trustClocks } from '../../src/telemetry/system-clocks.ts';
 import type { FromHost, FromLender, LendingThreadData } from '../../src/threads/lending-protocol.ts';
@@ -17,7 +19,7 @@ import { poll } from '../poll.ts';
 import { linkConfig } from './link-config.ts';
 
 const entry = new URL('../../src/threads/lending-thread.ts', import.meta.url);
-const key = linkKeyOf(randomBytes(32).toString('base64'));
+const key = randomBytes(32);
 
 /** The thread of node `a`, which has the lease, and node `b`, which hears what it is told. */
 async function bench(context: TestContext) {
@@ -35,7 +37,7 @@ async function bench(context: TestContext) {
   await thread.ready;
   const told: FromLender[] = [];
   const links: Link[] = [];
-  const server = createNodeServer(key, (socket) => {
+  const server = createNodeServer(proofByKey(key), (socket) => {
     const link = new Link(socket, 'listened', {
       onControl(message) {
         const heard = message as FromLender;
@@ -60,6 +62,7 @@ async function bench(context: TestContext) {
     node: 'b',
     process: 'pb',
     link: `127.0.0.1:${port}`,
+    linksBy: 'secrets key',
     drained: false,
     leaving: false,
     wanted: [],
@@ -130,4 +133,22 @@ test('a link is given up by its number, so that what is late does not end the ne
   await heard('linked', 'unlinked', 'linked');
   await thread.ask('unlink', { process: 'pb', linkNumber: newest() });
   await heard('linked', 'unlinked', 'linked', 'unlinked');
+});
+
+test('a node that ends the connection at once is left alone for a while, like one that links by something else', async (context) => {
+  const { lead, b, heard } = await bench(context);
+  let connections = 0;
+  const server = createNodeServer(proofByKey(key), (socket) => {
+    connections++;
+    socket.on('error', () => {}).destroy();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const closing = { ...b, process: 'pc', link: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const other = { ...b, process: 'pd', linksBy: 'certificate' } as const;
+  const fromMs = performance.now();
+  for (let times = 0; times < 100; times++) await lead(closing, other);
+  await lead(b);
+  await heard('linked');
+  assert(connections <= 1 + (performance.now() - fromMs) / 2_000, `${connections} connections`);
 });

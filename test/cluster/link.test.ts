@@ -9,10 +9,11 @@ import { connect as connectTls } from 'node:tls';
 import { serialize } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Link, type LinkOptions } from '../../src/cluster/link.ts';
-import { connectToNode, createNodeServer, linkKeyOf } from '../../src/cluster/node-tls.ts';
+import { connectToNode, createNodeServer, linkKeyOf, proofByKey } from '../../src/cluster/node-tls.ts';
 import { poll, until } from '../poll.ts';
 
 const key = linkKeyOf(randomBytes(32).toString('base64'));
+const proof = proofByKey(key);
 
 /** Longer than any test. */
 const silentMsMax = 600_000;
@@ -48,11 +49,11 @@ function sideOf(socket: Socket, side: 'dialed' | 'listened', onWire?: LinkOption
 
 /** A connection whose other side is given to `onSecure`. */
 async function connected(context: TestContext, onSecure: (socket: Socket) => void): Promise<Socket> {
-  const server = createNodeServer(key, onSecure);
+  const server = createNodeServer(proof, onSecure);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   context.after(() => server.close());
-  return connectToNode({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }, key);
+  return connectToNode({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }, 'b', proof);
 }
 
 /** Both sides of a link. */
@@ -418,12 +419,12 @@ test('nodes of other releases have the same key', () => {
 
 test('who does not have the key gets no further than the handshake', async (context) => {
   let taken = 0;
-  const server = createNodeServer(key, () => taken++);
+  const server = createNodeServer(proof, () => taken++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   context.after(() => server.close());
   const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
-  await assert.rejects(connectToNode(address, linkKeyOf(randomBytes(32).toString('base64'))));
+  await assert.rejects(connectToNode(address, 'b', proofByKey(randomBytes(32))));
   // TLS without a key, another name, and bytes that are no TLS.
   await assert.rejects(once(connectTls({ ...address, rejectUnauthorized: false }), 'secureConnect'));
   const named = connectTls({
@@ -452,7 +453,7 @@ test('who says nothing is given up, and a connection between two that have the k
   const stranger = connectPlain({ host: '127.0.0.1', port: socket.remotePort! }).resume();
   const { port } = silent.address() as AddressInfo;
   await Promise.all([
-    assert.rejects(connectToNode({ host: '127.0.0.1', port }, key), /does not answer/),
+    assert.rejects(connectToNode({ host: '127.0.0.1', port }, 'b', proof), /does not answer/),
     once(stranger, 'close'),
   ]);
   assert(performance.now() - startedAt < 5_500, 'after three seconds');
@@ -462,7 +463,7 @@ test('who says nothing is given up, and a connection between two that have the k
 });
 
 test('a node takes 64 connections from others, and closes what comes beyond that', async (context) => {
-  const server = createNodeServer(key, () => {}).listen(0, '127.0.0.1');
+  const server = createNodeServer(proof, () => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const open = Array.from({ length: 64 }, () => connectPlain(port, '127.0.0.1'));

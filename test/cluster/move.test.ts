@@ -12,6 +12,7 @@ function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
     role: 'stands by',
     address: null,
     link: `${name}:9000`,
+    links_by: 'secrets key',
     release: '1.0.0',
     started: '2026-11-26T00:00:00.000Z',
     seen_seconds: 0,
@@ -53,6 +54,13 @@ const cases: readonly (readonly [
   ['a node that leaves', [serves(), node('b', { is_leaving: true })], 0, 'b', /b is about to leave/],
   ['a node without a link', [serves(), node('b', { link: null })], 0, 'b', /b runs no .*CLUSTER_LINK/],
   ['from a node that lends none', [serves({ link: null }), node('b')], 0, 'b', /a lends no .*CLUSTER_LINK/],
+  [
+    'to one that links by a certificate',
+    [serves(), node('b', { links_by: 'certificate' })],
+    0,
+    'b',
+    /b links by certificate, and node a by secrets key/,
+  ],
   ['to another release', [serves(), node('b', { release: '1.1.0' })], 0, 'b', /release 1.1.0, .* own, 1.0.0/],
   ['while nobody serves', [node('a'), node('b')], 0, 'b', /no node has the lease/],
 ];

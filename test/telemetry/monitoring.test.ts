@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { Registry } from 'prom-client';
 import {
+  createCertificateMetric,
   createLeaseMetrics,
   createLendingMetrics,
   createStandbyMetrics,
@@ -78,6 +79,7 @@ async function clusterMetrics(): Promise<string> {
   const registry = new Registry();
   createLeaseMetrics(registry, 'a').taken(1);
   createStandbyMetrics(registry).behind(0, 0);
+  createCertificateMetric(registry, () => 1_000);
   createLendingMetrics(registry, { runs: () => ['a'], links: () => 0 });
   return registry.metrics();
 }

@@ -1,9 +1,8 @@
-// Makes X.509 certificates for tests, an authority and what it signs, with P-256 keys unless asked otherwise. It writes the DER
-// itself, so tests need no tool and no network.
+// Makes X.509 certificates for tests, an authority and what it signs, with P-256 keys unless asked otherwise. Tests need no tool
+// and no network for it.
 
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type CertificateContents, writeCertificate } from '../../src/crypto/certificate.ts';
 
 /** A certificate and its private key, both PEM. */
 export interface Identity {
@@ -11,11 +10,9 @@ export interface Identity {
   readonly key: string;
 }
 
-interface CertificateOptions {
+interface CertificateOptions extends Partial<Pick<CertificateContents, 'sides' | 'notBefore' | 'notAfter'>> {
   /** DNS names or IP addresses that the certificate is for. */
   readonly hosts: readonly string[];
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
   /** On an RSA key. */
   readonly rsa?: boolean;
 }
@@ -32,88 +29,31 @@ export function createAuthority(name = 'Test authority'): Authority {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = { name, key: keys.privateKey };
   return {
-    cert: certify({ subject: name, publicKey: keys.publicKey, issuer, authority: true, hosts: [] }),
-    issue: (options) => {
-      const { publicKey, privateKey } = options.rsa
+    cert: certify({ subject: name, publicKey: keys.publicKey, issuer, isAuthority: true, hosts: [] }),
+    issue: ({ rsa, ...options }) => {
+      const { publicKey, privateKey } = rsa
         ? generateKeyPairSync('rsa', { modulusLength: 2048 })
         : generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const cert = certify({ subject: 'Receiver', publicKey, issuer, authority: false, ...options });
+      const cert = certify({ subject: 'Receiver', publicKey, issuer, isAuthority: false, ...options });
       return { cert, key: pemOfKey(privateKey) };
     },
   };
 }
 
 /** A self-signed certificate. */
-export function selfSigned(options: CertificateOptions): Identity {
+export function selfSigned(options: Omit<CertificateOptions, 'rsa'>): Identity {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = { name: 'Receiver', key: privateKey };
-  const cert = certify({ subject: 'Receiver', publicKey, issuer, authority: false, ...options });
+  const cert = certify({ subject: 'Receiver', publicKey, issuer, isAuthority: false, ...options });
   return { cert, key: pemOfKey(privateKey) };
 }
 
-interface Contents extends CertificateOptions {
-  readonly subject: string;
-  readonly publicKey: KeyObject;
-  readonly issuer: { readonly name: string; readonly key: KeyObject };
-  readonly authority: boolean;
-}
+type Undated = Omit<CertificateContents, 'notBefore' | 'notAfter'>;
 
-function certify(contents: Contents): string {
-  const { subject, publicKey, issuer, authority, hosts } = contents;
-  const notBefore = contents.notBefore ?? new Date(Date.now() - dayMs);
-  const notAfter = contents.notAfter ?? new Date(Date.now() + dayMs);
-  const extensions = [extension('551d13', sequence(...(authority ? [der(0x01, Buffer.of(0xff))] : [])))];
-  if (hosts.length > 0) extensions.push(extension('551d11', sequence(...hosts.map(alternativeName))));
-  const content = sequence(
-    der(0xa0, der(0x02, Buffer.of(2))),
-    der(0x02, Buffer.concat([Buffer.of(1), randomBytes(8)])),
-    ecdsaWithSha256,
-    commonName(issuer.name),
-    sequence(time(notBefore), time(notAfter)),
-    commonName(subject),
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(...extensions)),
-  );
-  const signature = sign('sha256', content, issuer.key);
-  const certificate = sequence(content, ecdsaWithSha256, der(0x03, Buffer.concat([Buffer.of(0), signature])));
-  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
-}
-
-function der(tag: number, content: Buffer): Buffer {
-  const { length } = content;
-  const size =
-    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.of(tag, ...size), content]);
-}
-
-function sequence(...parts: Buffer[]): Buffer {
-  return der(0x30, Buffer.concat(parts));
-}
-
-function objectId(hex: string): Buffer {
-  return der(0x06, Buffer.from(hex, 'hex'));
-}
-
-const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'));
-
-function commonName(name: string): Buffer {
-  return sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(name)))));
-}
-
-/** GeneralizedTime, `YYYYMMDDHHMMSSZ`. */
-function time(date: Date): Buffer {
-  return der(0x18, Buffer.from(date.toISOString().replace(/[-:T]|\.\d+/g, '')));
-}
-
-function extension(id: string, value: Buffer): Buffer {
-  return sequence(objectId(id), der(0x04, value));
-}
-
-function alternativeName(host: string): Buffer {
-  return isIP(host) === 0
-    ? der(0x82, Buffer.from(host))
-    : der(0x87, Buffer.from(ipaddr.parse(host).toByteArray()));
+function certify(contents: Undated & Partial<CertificateContents>): string {
+  const notBefore = new Date(Date.now() - dayMs);
+  const notAfter = new Date(Date.now() + dayMs);
+  return writeCertificate({ notBefore, notAfter, ...contents });
 }
 
 function pemOfKey(key: KeyObject): string {

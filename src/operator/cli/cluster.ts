@@ -1,5 +1,6 @@
 // `payments cluster`: the nodes that share a service.
 
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type {
   ClusterNode,
@@ -12,6 +13,7 @@ import type {
   Replica,
   Takeover,
 } from '../../cluster/cluster-status.ts';
+import type { CertifiedNode } from '../use-cases/certify-node.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
 import { addCommand, type CliContext } from './context.ts';
 import { formatFields, tableOf } from './table.ts';
@@ -46,6 +48,10 @@ export function addClusterCommands(program: Command, context: CliContext): void 
   addCommand(cluster, 'join', 'have a node that was drained work again')
     .argument('<node>', 'the node that is to run partitions and take requests')
     .action(async (node) => print(await (await nodes()).join(node), joined));
+  addCommand(cluster, 'certificate', 'make a certificate for the links of a node, and its authority at first')
+    .argument('<node>', 'the node that it names')
+    .requiredOption('--to <folder>', 'folder of the authority and of what it signs')
+    .action(async (node, { to }) => print(await host.certifyNode(resolve(to), node), certified));
 }
 
 function moved({ from, to, milliseconds }: MovedLease): string {
@@ -86,6 +92,11 @@ function joined({ node, was_drained }: JoinedNode): string {
     : `Node ${node} was not drained: it is given partitions where it has a link.`;
 }
 
+function certified({ ends, authority_ends, is_new_authority, ...files }: CertifiedNode): string {
+  const authority = `${files.authority}, ${is_new_authority ? 'made now, ' : ''}good until ${authority_ends}`;
+  return formatFields({ ...files, certificate: `${files.certificate}, good until ${ends}`, authority });
+}
+
 function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: ClusterStatus): string {
   const fields = {
     serving: serving ?? 'NO NODE',
@@ -94,7 +105,7 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   };
   return [
     formatFields(fields),
-    nodeTable(nodes),
+    withMismatch(nodeTable(nodes), nodes),
     standbysOf(postgresql.standbys),
     takeoverTable(takeovers),
   ].join('\n\n');
@@ -117,10 +128,20 @@ const nodeTable = tableOf<ClusterNode>([
   ['moved to it', ({ wanted_partitions: wanted }) => listed(wanted)],
   ['behind', 'behind_entries'],
   ['seen', ({ seen_seconds: seconds }) => `${seconds} s ago`],
+  ['links by', ({ links_by }) => links_by ?? '-'],
   'release',
   'started',
   'address',
 ]);
+
+function withMismatch(table: string, nodes: readonly ClusterNode[]): string {
+  const there = nodes.filter(({ role, links_by }) => role !== 'gone' && links_by !== null);
+  const isMixed = new Set(there.map(({ links_by }) => links_by)).size > 1;
+  return isMixed ? `${table}\n${mixedLinks}` : table;
+}
+
+const mixedLinks =
+  'NODES THAT LINK BY DIFFERENT THINGS DO NOT LINK: set PAYMENTS_CLUSTER_CERT_FILE on all nodes, or on none.';
 
 function standbysOf(standbys: readonly Replica[]): string {
   const table = replicaTable(standbys);

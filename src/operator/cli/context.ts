@@ -26,6 +26,7 @@ import type {
 } from '../results/folder-results.ts';
 import type { LogPlaceOptions, LogTruncation, LostBatch } from '../results/log-entry.ts';
 import { callOperator } from '../socket/operator-client.ts';
+import type { CertifiedNode } from '../use-cases/certify-node.ts';
 import type { Cluster } from '../use-cases/cluster.ts';
 import type { CommandName, ParamsOf, ResultOf } from '../use-cases/commands.ts';
 import { CommandFailure, type OperatorErrorKind, wrongUsage } from '../use-cases/failures.ts';
@@ -43,6 +44,7 @@ export interface CliHost {
   config(dataDir: string | undefined): readonly ConfigLine[];
   /** The nodes that share the service. */
   cluster(dataDir: string | undefined): Promise<Cluster>;
+  certifyNode(folder: string, node: string): Promise<CertifiedNode>;
   /** Runs the service until it stops. `acceptLoss`: even if parts are older than the rest. */
   serve(dataDir: string | undefined, acceptLoss: boolean): Promise<void>;
   examine(dataDir: string | undefined): Promise<readonly Check[]>;

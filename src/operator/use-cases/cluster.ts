@@ -83,6 +83,8 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
     return `node ${to} runs no partitions for others: set PAYMENTS_CLUSTER_LINK there, and start it again`;
   if (serving.link === null)
     return `node ${serving.node} lends no partitions: set PAYMENTS_CLUSTER_LINK there, and start it again`;
+  if (found.links_by !== serving.links_by)
+    return `node ${to} links by ${found.links_by}, and node ${serving.node} by ${serving.links_by}: have both link by the same`;
   if (found.release !== serving.release)
     return `node ${to} runs release ${found.release}, and node ${serving.node} lends to its own, ${serving.release}, only`;
   return null;

@@ -31,6 +31,7 @@ export async function runCommandLine(args: readonly string[], host: Partial<CliH
     dataDir: () => assert.fail('the data folder is not needed'),
     config: () => assert.fail('the configuration is not needed'),
     cluster: () => assert.fail('no nodes are looked at'),
+    certifyNode: () => assert.fail('no certificate is made'),
     serve: () => assert.fail('nothing is served'),
     examine: () => assert.fail('nothing is examined'),
     reshard: () => assert.fail('nothing is resharded'),
