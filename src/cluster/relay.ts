@@ -4,6 +4,7 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networksPerSite } from '../contract/limits.ts';
+import { breath, systemScheduler } from '../core/scheduler.ts';
 import { parseNodeAddress } from './node.ts';
 
 export interface RelayOptions {
@@ -33,6 +34,25 @@ const quietMs = 500;
 
 /** The relay and edges of this node may listen on one address at the same time. */
 export const canShare = process.platform === 'linux';
+
+/** More than a system has wait to be taken. */
+const takenMax = 1_000;
+
+/**
+ * Resolves when the connections are taken that have come: the system resets those that still wait
+ * when nobody listens any more. One is taken in a turn of the thread.
+ */
+async function takeAll(server: Server): Promise<void> {
+  let isTaken = true;
+  server.on('connection', () => {
+    isTaken = true;
+  });
+  for (let taken = 0; isTaken && taken < takenMax; taken++) {
+    isTaken = false;
+    // The first turn may have begun before the last one came.
+    for (let turn = 0; turn < 2; turn++) await breath(systemScheduler);
+  }
+}
 
 export class Relay {
   readonly #options: RelayOptions;
@@ -70,16 +90,21 @@ export class Relay {
     server.on('error', () => {});
   }
 
-  /** Others take the connections from now on; those that are passed on already go on. */
-  rest(): void {
-    this.#server?.close();
+  /**
+   * Others take the connections from now on; those that have come already go on. Resolves when it
+   * does not listen any more.
+   */
+  async rest(): Promise<void> {
+    const server = this.#server;
     this.#server = null;
+    if (server?.listening) await takeAll(server);
+    server?.close();
   }
 
-  /** Takes no new connections for good; those that are passed on already go on. */
-  refuseNew(): void {
+  /** Takes no new connections for good. Otherwise like `rest`. */
+  refuseNew(): Promise<void> {
     this.#isClosed = true;
-    this.rest();
+    return this.rest();
   }
 
   /** Connections go to this node from now on; those to another one end. Null: to none. */
@@ -181,11 +206,11 @@ export class Relay {
   }
 
   /**
-   * The port is free at once. A connection ends when it is quiet and no request is under way on it,
-   * and at the latest after `answerMs`.
+   * A connection ends when it is quiet and no request is under way on it, and at the latest after
+   * `answerMs`. The port is free before.
    */
   async close(): Promise<void> {
-    this.refuseNew();
+    await this.refuseNew();
     for (const client of this.#clients) this.#endWhenQuiet(client);
     const late = setTimeout(() => this.#endAll(), this.#options.answerMs);
     const end = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));

@@ -84,7 +84,7 @@ export class HostedHere {
     this.#trust = OwnershipBoard.untrusted(folder.shards);
     this.#edges = canShare ? hosted(config).edges : 0;
     const onListening = (isListening: boolean) => {
-      if (isListening) relay.rest();
+      if (isListening) void relay.rest();
       else if (!this.#isStopping) relay.listen().catch(ending.reject);
     };
     const apply = () => {

@@ -163,7 +163,7 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
-  owning.ending.onNotice(() => relay.refuseNew());
+  owning.ending.onNotice(() => void relay.refuseNew());
   const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
   // What was opened is closed also when the next can't be.
   const closing = (close: () => Promise<void>) => {

@@ -11,6 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { Relay, type RelayOptions } from '../../src/cluster/relay.ts';
 import { freePort } from '../free-port.ts';
 import { poll } from '../poll.ts';
+import { waitingClients } from '../waiting-clients.ts';
 
 const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 
@@ -38,6 +39,16 @@ async function listening(context: TestContext, server: Server): Promise<string> 
   await once(server, 'listening');
   context.after(() => server.close());
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const isConnected = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isConnected;
 }
 
 /** All that comes until the connection ends. */
@@ -179,7 +190,7 @@ test('when it closes, what is under way is answered first', async (context) => {
   const answer = all(client);
   const serving = await asked.promise;
   const closed = relay.close();
-  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
+  await poll(async () => !(await isOpen(port)) || undefined);
   serving.write('it is');
   await closed;
   assert.equal(await answer, 'it is');
@@ -279,7 +290,7 @@ async function passingOn(context: TestContext) {
 
 test('while it rests others take the connections, and those that it passes on already go on', async (context) => {
   const { relay, port, client: before } = await passingOn(context);
-  relay.rest();
+  await relay.rest();
   await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
   before.write('two');
   assert.equal(String((await once(before, 'data'))[0]), 'two');
@@ -294,7 +305,7 @@ test('while it rests others take the connections, and those that it passes on al
 
 test('it refuses new connections for good, and those that it passes on already go on', async (context) => {
   const { relay, port, client: before } = await passingOn(context);
-  relay.refuseNew();
+  await relay.refuseNew();
   await relay.listen();
   await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
   before.write('two');
@@ -337,24 +348,14 @@ test('a client that is gone takes its connection to the node with it', async (co
 
 test('it listens once however often it is told to, rests so, too, and listens no more once it is closed', async (context) => {
   const { relay, port } = await relayOn(context);
-  const isOpen = async () => {
-    const socket = connect(port, '127.0.0.1');
-    const isConnected = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    return isConnected;
-  };
   await relay.listen();
-  relay.rest();
-  relay.rest();
-  assert.equal(await isOpen(), false);
+  await Promise.all([relay.rest(), relay.rest()]);
+  assert.equal(await isOpen(port), false);
   await relay.listen();
-  assert.equal(await isOpen(), true);
-  relay.close();
+  assert.equal(await isOpen(port), true);
+  await relay.close();
   await relay.listen();
-  assert.equal(await isOpen(), false);
+  assert.equal(await isOpen(port), false);
 });
 
 test('an address that somebody else listens on is refused', async (context) => {
@@ -446,6 +447,15 @@ test('an answer that ends in its middle ends so at the client', async (context) 
   await once(client, 'data');
   client.write('more');
   assert.equal(await answer, 'half an answer');
+});
+
+test('who has come before it rests is taken', async (context) => {
+  const { relay, port } = await relayOn(context);
+  const told = waitingClients(port, 8, 'a request');
+  const rested = relay.rest();
+  assert.deepEqual(new Set(await told), new Set([refusal]));
+  await rested;
+  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
 });
 
 test('a client whose node ends the connection without a word is told to come back', async (context) => {

@@ -11,6 +11,7 @@ import { headerLines } from '../../src/edge/http/exchange.ts';
 import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
+import { waitingClients } from '../waiting-clients.ts';
 import { unlimited } from './unlimited.ts';
 
 const bugs: string[] = [];
@@ -194,5 +195,13 @@ test('a stop answers what was sent on connections before they could know of it, 
     assert.match(answer, /^HTTP\/1\.1 200 OK/);
     assert.match(answer, /connection: close/i);
   }
+  await stopped;
+});
+
+test('a stop answers those who have come before it', async () => {
+  const stopping = await start();
+  const told = waitingClients(stopping.port, 8, 'GET /v1 HTTP/1.1\r\nHost: pay\r\n\r\n');
+  const stopped = stopping.stop(5_000);
+  for (const answer of await told) assert.match(answer, /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
   await stopped;
 });

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { elementAt } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { lazily } from '../../core/lazily.ts';
+import { breath, systemScheduler } from '../../core/scheduler.ts';
 import type { OnVisitFailed } from '../../core/visit-failure.ts';
 import type { Connections } from './connections.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
@@ -112,9 +113,12 @@ export function listen(options: ServerOptions): Promise<Server> {
         exchanges.lastAnswers = true;
       };
       const stop = async (graceMs: number) => {
-        void closeListening();
         announceStop();
         exchanges.closing = true;
+        // The system resets connections that wait to be taken when nobody listens any more. The first
+        // turn may have begun before the last of them came.
+        for (let turn = 0; turn < 2; turn++) await breath(systemScheduler);
+        void closeListening();
         await quiet(exchanges, graceMs);
         clearInterval(sweeper);
         await closeApps();
