@@ -21,6 +21,8 @@ export interface WorkerStart {
   /** Brings the data that it begins with. It ends when this is closed before. */
   readonly port: MessagePort;
   readonly gate: SharedArrayBuffer;
+  /** It has left the gate, so that its first task is done. */
+  isLoaded?: true;
 }
 
 /** `entry`: the thread's own file. */

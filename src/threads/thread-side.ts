@@ -27,9 +27,11 @@ interface StartOfThread<Data> {
 /** Waits for the data that this thread begins with. To be called once all is loaded. */
 export async function startOfThread<Data>(): Promise<StartOfThread<Data>> {
   const main = defined(parentPort, 'this file is the entry of a thread');
-  const { port, gate: memory }: WorkerStart = workerData;
-  const gate = new TaskGate(memory);
+  const start: WorkerStart = workerData;
+  const { port } = start;
+  const gate = new TaskGate(start.gate);
   gate.leave();
+  start.isLoaded = true;
   const abandoned = () => process.exit(0);
   port.once('close', abandoned);
   const data = await new Promise<Data>((resolve) => {

@@ -32,6 +32,13 @@ const starting = `
   await startOfThread();
 `;
 
+test('nobody waits for a thread that can not be loaded', async () => {
+  const { worker, gate } = startWorker(urlOf('throw new Error("it can not be loaded")'));
+  const failed = once(worker, 'error');
+  assert.equal(gate.shut(60_000), true);
+  assert.equal((await failed)[0].message, 'it can not be loaded');
+});
+
 for (const [title, source] of [
   ['a thread that is abandoned while it loads a library ends when it has', loading],
   ['a thread that ends while another loads a library waits for the other', starting],
