@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { unpack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
-import { archivedSequence, archiveFolderOf } from '../data-folder/archive-folder.ts';
+import { archiveFolderOf, positionIn } from '../data-folder/archive-folder.ts';
 import {
   activate,
   anotherDataFolder,
@@ -32,6 +32,7 @@ import { isForeignRow } from '../directory/directory.ts';
 import { type Block, readArchiveFile } from '../disk/archive-file.ts';
 import { tagOf } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
+import { EntriesMissing } from '../journal/log-files.ts';
 import { markMirror, openJournal } from '../journal/open-journal.ts';
 import { type KeptBatch, restoreCheckpoint, restoreLog } from '../journal/stopped-journal.ts';
 import { type AuditPiece, restoreAudit } from '../operator/audit/audit-copy.ts';
@@ -245,16 +246,22 @@ class Restore {
   /** The batches to keep, each with its last entry to keep. What comes after is reported. */
   async *#kept(log: ShardLog, cut: Cut): AsyncGenerator<KeptBatch> {
     const { shard } = log;
+    const named = cut.entry?.shard === shard ? cut.entry.sequence : null;
     let end = Number.POSITIVE_INFINITY;
-    for await (const batch of batchesOf(log, 0)) {
-      const last = Math.min(end, keptOf(batch, shard, cut));
-      if (last >= batch.firstSequence) {
-        this.#count(batch.bytes.length, `shard ${shard}: log`);
-        yield { batch, last };
+    try {
+      for await (const batch of batchesOf(log, 0)) {
+        const last = Math.min(end, keptOf(batch, shard, cut));
+        if (last >= batch.firstSequence) {
+          this.#count(batch.bytes.length, `shard ${shard}: log`);
+          yield { batch, last };
+        }
+        if (last === batch.lastSequence && last !== named) continue;
+        end = last;
+        this.#later.add(batch, last, shard);
       }
-      if (last === batch.lastSequence) continue;
-      end = last;
-      this.#later.add(batch, last, shard);
+    } catch (error) {
+      if (end === Number.POSITIVE_INFINITY || !(error instanceof EntriesMissing)) throw error;
+      this.#warnings.push(`not all that came after that is known: ${error.gap}`);
     }
   }
 
@@ -337,6 +344,6 @@ function archivedOf(archive: string | null, folder: Manifest['folder']) {
   if (archive === null) return [];
   return [...Array(folder.shards).keys(), null].map((shard) => {
     const part = archiveFolderOf(archive, folder, shard ?? 'directory');
-    return { shard, part, sequence: archivedSequence(part) };
+    return { shard, part, sequence: positionIn(part).sequence };
   });
 }

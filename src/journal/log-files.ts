@@ -108,6 +108,16 @@ export async function writeLogFile(
   return { ...written, first, last };
 }
 
+/** `gap` says which entries are in no file, though others follow. */
+export class EntriesMissing extends JournalDamaged {
+  readonly gap: string;
+
+  constructor(gap: string) {
+    super(`${gap}. Add the file that holds them, or restore up to what comes before`);
+    this.gap = gap;
+  }
+}
+
 export interface LogFiles {
   readonly files: readonly LogFile[];
   readonly part: Part;
@@ -116,7 +126,7 @@ export interface LogFiles {
 }
 
 /**
- * The commit batches of files after `after`, in order. Throws `JournalDamaged` when some are
+ * The commit batches of files after `after`, in order. Throws `EntriesMissing` when some are
  * missing, unless they come before `neededAfter`.
  */
 export function followFiles(
@@ -155,9 +165,8 @@ export async function* inOrder<T extends Sequenced>(
       const item = read(path, bytes, next);
       if (item.lastSequence < next) continue;
       if (item.firstSequence > Math.max(next, neededAfter + 1))
-        throw new JournalDamaged(
-          `${path} goes on at sequence ${item.firstSequence}: ${next} to ${item.firstSequence - 1} are in no file. ` +
-            'Add the file that holds them, or restore up to what comes before',
+        throw new EntriesMissing(
+          `${path} goes on at sequence ${item.firstSequence}: ${next} to ${item.firstSequence - 1} are in no file`,
         );
       yield item;
       next = item.lastSequence + 1;

@@ -1,13 +1,20 @@
-// Whether the last files of an archive are missing, while the service goes on to archive.
+// What is missing in an archive: its last files, and files in the middle.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Archiver, shardSource } from '../../src/backup/archiver.ts';
 import { backUp } from '../../src/backup/backup.ts';
 import { restore } from '../../src/backup/restore.ts';
 import { archiveFolderOf, notePosition } from '../../src/data-folder/archive-folder.ts';
-import { openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { journalOf, openDataFolder } from '../../src/data-folder/data-folder.ts';
+import { partOf } from '../../src/disk/identity.ts';
+import { JournalCopy } from '../../src/journal/copy-journal.ts';
+import { logFilesIn } from '../../src/journal/log-files.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import type { RestoreTarget } from '../../src/operator/results/folder-results.ts';
+import { appendTurns, recovered, startMs } from '../journal/journal-fixtures.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('what is archived while a restore runs is not missing in it', async (context) => {
@@ -28,4 +35,72 @@ test('what is archived while a restore runs is not missing in it', async (contex
   };
   assert.deepEqual(await warningsOf('during', archive), []);
   assert.equal((await warningsOf('before', () => {})).length, 2);
+  // As it is when it was moved away, because the folder went back in time.
+  for (const part of parts) notePosition(part, { sequence: 7, isOfOtherLog: true });
+  assert.equal((await warningsOf('away', () => {})).length, 2);
+});
+
+test('a moment before what is missing in the middle of an archive can be restored', async (context) => {
+  const base = temporaryFolder(context);
+  const at = (name: string) => join(base, name);
+  const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
+  mkdirSync(at('source'));
+  const folder = await openDataFolder(at('source'), 1, 1);
+  const [identity, part] = [folder.shardIdentity(0), archiveFolderOf(at('archive'), folder, 0)];
+  const append = async (minute: number) => {
+    const journal = await recovered(await openJournal(journalOf(folder, 0)));
+    await appendTurns(journal, [2], startMs + minute * 60_000);
+    await journal.close();
+  };
+  await append(0);
+  await backUp({ ...quick, folder, to: at('backup'), recipients: [], pace: async () => {} });
+  for (const minute of [1, 2, 3]) {
+    await append(minute);
+    const copy = new JournalCopy({
+      dir: folder.shardDir(0),
+      identity,
+      segmentBytesMax: quick.segmentBytesMax,
+    });
+    await new Archiver({
+      source: shardSource(copy),
+      folder: part,
+      part: partOf(identity, 'log'),
+      type: 'batch',
+      write: { recipients: [], pace: async () => {} },
+      ageMaxMs: 0,
+      clocks: { wall: () => startMs, monotonic: () => 0 },
+      carry: async () => {},
+      onGap: () => assert.fail(),
+    }).run();
+    await copy.close();
+  }
+  rmSync(logFilesIn(part)[1]!.path);
+  let restores = 0;
+  const restored = (target: RestoreTarget) =>
+    restore({
+      ...quick,
+      from: at('backup'),
+      archive: at('archive'),
+      identities: [],
+      target,
+      dataDir: at(`restored-${restores++}`),
+    });
+  for (const [target, sequence] of [
+    [{ kind: 'sequence', shard: 0, sequence: 4 }, 4],
+    [{ kind: 'sequence', shard: 0, sequence: 3 }, 3],
+    [{ kind: 'time', ms: startMs }, 2],
+  ] as const) {
+    const { shards, warnings } = await restored(target);
+    assert.equal(shards[0]!.sequence, sequence);
+    assert.match(
+      warnings.join('\n'),
+      /not all .* after that is known: .* goes on at sequence 7: 5 to 6 are in no file$/m,
+    );
+  }
+  // Nobody knows of when they are.
+  for (const target of [{ kind: 'time', ms: startMs + 60_000 }, { kind: 'end' }] as const)
+    await assert.rejects(
+      restored(target),
+      /5 to 6 are in no file\. Add the file that holds them, or restore up to/,
+    );
 });
