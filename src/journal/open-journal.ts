@@ -191,6 +191,8 @@ function inStep(
   return {
     async write(sequence) {
       await engine.durable(sequence);
+      // Whoever follows the log takes its newest batch for acknowledged once this is told.
+      engine.noteMetadata(new Map());
       const written = await follower.write(sequence);
       checkpoint.renew();
       return written;

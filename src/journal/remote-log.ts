@@ -54,5 +54,6 @@ export interface RemoteLog {
    * `append` does.
    */
   confirm(epoch: number): Promise<void>;
-  close(): Promise<void>;
+  /** Waits a moment for `noted`, so that the next owner has it. */
+  close(noted?: Promise<void> | null): Promise<void>;
 }

@@ -17,6 +17,8 @@ interface PartitionLogOptions extends OwnerOptions {
 
 const portionRows = 64;
 const keepDaysMs = 3_600_000;
+/** What is noted last takes as long at most. */
+const notedMs = 500;
 
 export class PostgresLog implements RemoteLog {
   readonly #options: PartitionLogOptions;
@@ -160,8 +162,19 @@ export class PostgresLog implements RemoteLog {
     return checksumAt(this.#read, this.#partition, sequence);
   }
 
-  async close(): Promise<void> {
+  async close(noted: Promise<void> | null = null): Promise<void> {
     this.#cancelKeeping();
+    if (noted !== null) await this.#withinMoment(noted);
     this.#connection.close();
+  }
+
+  #withinMoment(done: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.timers.after(notedMs, resolve);
+      void done.then(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 }

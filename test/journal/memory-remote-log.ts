@@ -79,7 +79,8 @@ export class RemoteMachines {
         machines.mirrored = mirrored;
       },
       confirm,
-      async close() {
+      async close(noted) {
+        await noted;
         this.isClosed = true;
       },
     };

@@ -187,20 +187,25 @@ test('metadata is noted one time after the other, with what the mirror holds, an
   engine.start(1);
   const note = (name: string, value: number) => engine.noteMetadata(new Map([[name, Uint8Array.of(value)]]));
   const noted = async (count: number) => {
-    while (machines.notes < count || machines.mirrored === null) await new Promise(setImmediate);
+    for (let turns = 0; machines.notes < count && turns < 1_000; turns++) await new Promise(setImmediate);
+    await new Promise(setImmediate);
     await new Promise(setImmediate);
   };
   note('a', 1);
   note('a', 2);
   note('b', 3);
-  await noted(1);
-  assert.deepEqual([machines.notes, machines.metadata.get('a'), machines.mirrored], [1, Uint8Array.of(1), 0]);
+  await noted(2);
+  const values = ['a', 'b'].map((name) => machines.metadata.get(name));
+  assert.deepEqual(
+    [machines.notes, ...values, machines.mirrored],
+    [2, Uint8Array.of(2), Uint8Array.of(3), 0],
+  );
   await engine.append(identity, epoch, 1, bytesOf(1, 3, epoch));
   await engine.durable(3);
   note('c', 4);
-  await noted(2);
+  await noted(3);
   await new Promise(setImmediate);
-  assert.deepEqual([machines.notes, machines.mirrored], [2, 3]);
+  assert.deepEqual([machines.notes, machines.mirrored], [3, 3]);
   const next = engineOn(machines, context);
   await next.engine.acquire(0);
   assert.deepEqual(
@@ -215,6 +220,16 @@ test('metadata is noted one time after the other, with what the mirror holds, an
   await new Promise(setImmediate);
   await new Promise(setImmediate);
   assert.equal(machines.metadata.get('d'), undefined, 'an owner that has lost the partition stores none');
+});
+
+test('an owner that closes its log leaves the next one all that it has noted', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine } = engineOn(machines, context);
+  await engine.acquire(0);
+  engine.start(1);
+  for (const name of ['a', 'b']) engine.noteMetadata(new Map([[name, Uint8Array.of(1)]]));
+  await engine.close();
+  assert.deepEqual([...machines.metadata.keys()], ['a', 'b']);
 });
 
 test('before anything is appended, the mirror holds what there was when the partition was acquired', async (context) => {

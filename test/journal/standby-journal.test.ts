@@ -4,12 +4,21 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { endOfBatch } from '../../src/journal/log/codec.ts';
 import { isMirror, openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { recovered, replayOf, segmentEachTurn, sequencesOf, startMs, upTo } from './journal-fixtures.ts';
+import {
+  recovered,
+  replayOf,
+  segmentEachTurn,
+  sequencesOf,
+  startMs,
+  turnAt,
+  upTo,
+} from './journal-fixtures.ts';
 import { RemoteMachines } from './memory-remote-log.ts';
 import { bytesOf } from './small-log.ts';
 
@@ -37,6 +46,20 @@ test('a node that stands by has what was acknowledged, and its checkpoint follow
   const owner = await openJournal({ ...options, remote: machines.connect() });
   assert.deepEqual(sequencesOf(await replayOf(owner)), upTo(6, 4));
   assert.equal(owner.ownership.epoch, 3, 'it is greater than those of the batches that it has mirrored');
+  await owner.close();
+});
+
+test('once a checkpoint is written others are told that the mirror has what it holds', async (context) => {
+  const machines = new RemoteMachines();
+  const options = segmentEachTurn(temporaryFolder(context));
+  const owner = await recovered(await openJournal({ ...options, remote: machines.connect() }));
+  const appended = owner.log.append(turnAt(1, 2));
+  await appended.durable;
+  // The mirror is being written still.
+  await owner.checkpointer.putMetadata(new Map([['clock', Uint8Array.of(1)]]));
+  await owner.checkpointer.write(2);
+  for (let turns = 0; machines.mirrored !== 2 && turns < 1_000; turns++) await setImmediate();
+  assert.equal(machines.mirrored, 2);
   await owner.close();
 });
 

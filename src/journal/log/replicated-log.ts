@@ -44,9 +44,9 @@ export class ReplicatedLog implements LogEngine {
   /** What the mirror had when the partition was acquired. */
   #acquired = 0;
   #failure: JournalFailure | null = null;
-  /** Metadata that is not on its way yet. */
-  #metadata = new Map<string, Uint8Array>();
-  #noting = false;
+  /** Metadata that is not on its way yet; null: nothing is to be noted. */
+  #metadata: Map<string, Uint8Array> | null = null;
+  #noting: Promise<void> | null = null;
   #noted: ReadonlyMap<string, Uint8Array> = new Map();
   readonly #onOwnership: (isHeld: boolean) => void;
   readonly #isTrusted: () => boolean;
@@ -173,20 +173,27 @@ export class ReplicatedLog implements LogEngine {
     return this.#noted;
   }
 
-  /** Has metadata stored by the other machines, one time after the other. Nobody waits for it. */
+  /**
+   * Has metadata stored by the other machines, one time after the other, and with it how far the
+   * mirror has come. Nobody waits for it.
+   */
   noteMetadata(values: ReadonlyMap<string, Uint8Array>): void {
-    for (const [name, value] of values) this.#metadata.set(name, value);
-    if (this.#noting || this.#failure !== null) return;
-    this.#noting = true;
-    const metadata = this.#metadata;
-    this.#metadata = new Map();
-    const mirrored = this.#mirror.durableEnd?.sequence ?? this.#acquired;
-    this.#remote.note(this.#epoch, metadata, mirrored).then(
-      () => {
-        this.#noting = false;
-      },
-      (error) => this.#fail(error),
-    );
+    this.#metadata = new Map([...(this.#metadata ?? []), ...values]);
+    this.#noting ??= this.#noteAll();
+  }
+
+  async #noteAll(): Promise<void> {
+    try {
+      for (let noted = this.#metadata; noted !== null && this.#failure === null; noted = this.#metadata) {
+        this.#metadata = null;
+        const mirrored = this.#mirror.durableEnd?.sequence ?? this.#acquired;
+        await this.#remote.note(this.#epoch, noted, mirrored);
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#noting = null;
+    }
   }
 
   readResponse(location: ResponseLocation, keyDigest: Uint8Array): StoredResponse | undefined {
@@ -196,8 +203,8 @@ export class ReplicatedLog implements LogEngine {
   }
 
   async close(): Promise<void> {
+    await this.#remote.close(this.#noting);
     this.#fail(new JournalFailure('The log is closed', { diskFull: false }));
-    await this.#remote.close();
     await this.#sending;
     await this.#mirror.close();
   }
