@@ -55,6 +55,8 @@ export function proofOf(files: NodeFiles, key: Uint8Array): LinkProof {
     cert: readFileSync(certFile),
     key: readFileSync(keyFile),
     ca: readFileSync(caFile),
+    // Without this, NODE_TLS_REJECT_UNAUTHORIZED would decide.
+    rejectUnauthorized: true,
     // Each connection shows its certificate: none goes on with what an earlier one has shown.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer as createPlainServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'node:tls';
@@ -20,6 +20,9 @@ import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { poll } from '../poll.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority, type Identity, selfSigned } from '../webhooks/certificates.ts';
+
+// This would have a client take any certificate.
+process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 
 const host = '127.0.0.1';
 const key = randomBytes(32);
@@ -235,6 +238,31 @@ test('a connection goes on with nothing that an earlier one has shown', async (c
   await tryIn(port, {});
   await poll(() => refused.length > 0 || undefined);
   assert.equal(secure.length, 1);
+});
+
+test('a handshake that is never ended is given up, and keeps no node out', async (context) => {
+  const { port, secure } = await listen(context, proofOf(b, key));
+  // What a client says first gets through, and nothing after it.
+  const first = Promise.withResolvers<Buffer>();
+  const recorder = createPlainServer((socket) => socket.on('error', () => {}).once('data', first.resolve));
+  recorder.listen(0, host);
+  await once(recorder, 'listening');
+  context.after(() => recorder.close());
+  const client = connect({ host, port: (recorder.address() as AddressInfo).port, ...read(a) });
+  client.on('error', () => {});
+  const hello = await first.promise;
+  client.destroy();
+  const closed = [hello, hello.subarray(0, 20)].map((bytes) => {
+    const stalled = connectPlain({ host, port })
+      .on('error', () => {})
+      .resume();
+    stalled.write(bytes);
+    return new Promise((resolve) => stalled.once('close', resolve));
+  });
+  const socket = await connectToNode({ host, port }, 'b', proofOf(a, key));
+  context.after(() => socket.destroy());
+  await Promise.all(closed);
+  assert.deepEqual([secure.length, socket.destroyed], [1, false]);
 });
 
 test('renewed files are taken, also while an authority follows another one of the same name', async (context) => {
