@@ -43,7 +43,7 @@ export function certifyNode(folder: string, node: string, now: Date): CertifiedN
   const files = filesOf(folder, `node-${node}`);
   for (const file of Object.values(files))
     if (existsSync(file)) throw new CommandFailure(`${file} is there: move it away to make another one`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
   const isNew = !existsSync(authorityFiles.certificate) && !existsSync(authorityFiles.key);
   if (isNew) makeAuthority(authorityFiles, now);
   const { certificate: authority, key } = authorityIn(authorityFiles, now);
