@@ -42,7 +42,6 @@ export class PostgresLog implements RemoteLog {
   /** Once in a while, by the owner of the first partition, for all of them. */
   #keepDaysLater(): void {
     if (this.#partition !== 0 || this.#connection.isClosed) return;
-    this.#cancelKeeping();
     this.#cancelKeeping = this.#options.timers.after(keepDaysMs, async () => {
       await this.#keepDays();
       this.#keepDaysLater();

@@ -159,7 +159,8 @@ export class StandbyPartitions {
       return null;
     });
     if (parts === null) return retryMs;
-    let [appended, mostBehind] = [0, 0];
+    let appended = 0;
+    let mostBehind = 0;
     for (const [partition, journal] of this.#journals) {
       const { batches = [], end = journal.sequence } = parts.get(partition) ?? {};
       await journal.append(batches);

@@ -110,6 +110,8 @@ class Node {
   refusal: string | null = null;
   /** How long it must take attempts of webhooks to last that others have begun. */
   attemptMs: number | null = null;
+  /** For how long it was told last to believe itself. */
+  trustMs: number | null = null;
   /** How often it has asked the table. */
   asked = 0;
   readonly board: OwnershipBoard;
@@ -142,7 +144,10 @@ class Node {
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
       comesLast: () => this.comesLast,
-      onTrusted: (sent, ms) => this.board.trust(sent, ms),
+      onTrusted: (sent, ms) => {
+        this.trustMs = ms;
+        this.board.trust(sent, ms);
+      },
       onTaken: ({ epoch, isClean, attemptMsMax }) => {
         this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
         this.attemptMs = attemptMsMax;
@@ -295,6 +300,7 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   await world.pass(600);
   await stopped;
   assert.deepEqual(b.told, ['taken 2 clean']);
+  assert.equal(a.trustMs, 0);
 });
 
 test('a node that does not have the lease, or no more, stops without asking for anything', async () => {

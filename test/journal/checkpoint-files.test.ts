@@ -20,8 +20,16 @@ import { RowWriter } from '../../src/journal/checkpoint/checkpoint-rows.ts';
 import { checkpointTables, formatKey } from '../../src/journal/checkpoint/checkpoint-tables.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { keyOfId } from '../../src/journal/records/record-bytes.ts';
+import { readStoppedJournal } from '../../src/journal/stopped-journal.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { appendTurns, identity, journalIn, paymentIntent, recovered } from './journal-fixtures.ts';
+import {
+  appendTurns,
+  identity,
+  indexRowsOf,
+  journalIn,
+  paymentIntent,
+  recovered,
+} from './journal-fixtures.ts';
 
 const part = partOf(identity, 'state');
 const mapSize = 1 << 24;
@@ -164,4 +172,12 @@ test('a record whose key is damaged is not taken for one that there is not', asy
   assert.throws(() => damaged.checkpoint.get(id), JournalDamaged);
   assert.deepEqual(damaged.checkpoint.get(paymentIntent(3).id), paymentIntent(3));
   await damaged.close();
+  await readStoppedJournal({ dir, identity, indexRowsOf }, async ({ checkpoint }) => {
+    const told: string[] = [];
+    const sound = [...checkpoint.records((each) => told.push(each))].map((record) => record.id);
+    assert.equal(told.length, 1);
+    assert.equal(sound.length, checkpoint.recordCount - 1);
+    assert.ok(!sound.includes(told[0]!));
+    assert.throws(() => [...checkpoint.records()], JournalDamaged);
+  });
 });

@@ -1,4 +1,4 @@
-// The connection to PostgreSQL: the address, the password, and TLS.
+// The connection to PostgreSQL: the time for an answer, the password, and TLS.
 
 import assert from 'node:assert/strict';
 import { chownSync, writeFileSync } from 'node:fs';
@@ -13,38 +13,6 @@ import { leftOut, startServers } from './servers.ts';
 
 /** How long an answer is waited for. */
 const answerMs = 3_000;
-
-for (const [url, expected] of [
-  [
-    'postgresql://shop@a:5433,b,[::1]:6000/payments',
-    {
-      hosts: [
-        { host: 'a', port: 5433 },
-        { host: 'b', port: 5432 },
-        { host: '::1', port: 6000 },
-      ],
-      user: 'shop',
-      database: 'payments',
-    },
-  ],
-  [
-    'postgres://10.0.0.1/log',
-    { hosts: [{ host: '10.0.0.1', port: 5432 }], user: 'payments', database: 'log' },
-  ],
-  [
-    'postgresql://shop:secret@a/payments',
-    /^must not have a password: put it into journal\.passwordFile, or set PGPASSWORD$/,
-  ],
-  ['postgresql://a:99999/payments', /^has the host "a:99999", which is none$/],
-  ['postgresql://a,,b/payments', /^has the host "", which is none$/],
-  ['mysql://a/payments', /^must have the form postgresql:/],
-  ['postgresql://a', /^must have the form postgresql:/],
-] as const)
-  test(`the address ${url.replace('secret', '…')}`, () => {
-    const parsed = parseJournalUrl(url);
-    if (expected instanceof RegExp) assert.match(String(parsed), expected);
-    else assert.deepEqual(parsed, expected);
-  });
 
 const started = leftOut === false ? startServers({ after }, 0) : null;
 
@@ -71,20 +39,6 @@ test('a question that PostgreSQL does not answer is given up', {
   await isAsked.promise;
   (await deadline.promise)();
   assert.equal(await asked, `127.0.0.1:${servers.all[0]!.port}: it does not answer`);
-});
-
-test('a server looks soon whether a connection is still there', { skip: leftOut }, async () => {
-  const address = parseJournalUrl((await started)!.url);
-  assert(typeof address !== 'string');
-  const found = await findPrimary({ address, password: null, ca: null, timers: systemTimers });
-  assert(typeof found !== 'string');
-  const text = `select setting::integer from pg_settings where name like 'tcp_keepalives_%' order by name`;
-  const rows = await found.query<{ setting: number }>({ text });
-  found.close();
-  assert.deepEqual(
-    rows.map(({ setting }) => setting),
-    [3, 10, 10],
-  );
 });
 
 test('a server is asked for its certificate, and gets the password', { skip: leftOut }, async () => {

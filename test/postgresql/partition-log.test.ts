@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
@@ -102,13 +102,23 @@ test('no append becomes a part of the transaction that keeps the days', skip, as
   await log.close();
 });
 
-test('the newest owner alone is confirmed', skip, async (context) => {
+test('the newest owner alone is confirmed, and writes', skip, async (context) => {
   const servers = await startServers(context, 1);
   const [older, newer] = [logOn(servers, systemTimers, false), logOn(servers, systemTimers, false)];
   const { epoch } = await older.acquire(0);
   await older.confirm(epoch);
   const acquired = await newer.acquire(0);
   await assert.rejects(older.confirm(epoch), { outcome: 'fenced' });
+  await assert.rejects(older.begin(epoch, { sequence: 7, checksum: 0 }), { outcome: 'fenced' });
+  await assert.rejects(older.note(epoch, new Map(), 0), { outcome: 'fenced' });
+  const { bytes } = encodeBatch(turnAt(1, 1), tag, epoch);
+  const batch = { firstSequence: 1, timeMs: startMs, end: endOfBatch(bytes), bytes };
+  await assert.rejects(older.append(epoch, batch), { outcome: 'fenced' });
+  const rows = await servers.all[0]!.query(
+    'select next_sequence, checksum from payments.partitions',
+    'payments',
+  );
+  assert.deepEqual(rows, [{ next_sequence: '1', checksum: '0' }]);
   await newer.confirm(acquired.epoch);
 
   // A primary that nobody follows any more can't know.
@@ -188,15 +198,38 @@ test('a read that PostgreSQL refuses is told of, and leaves no connection behind
   const servers = (await withStandby)!;
   const [primary] = servers.all;
   const troubles: (string | null)[] = [];
-  const follower = new LogFollower(optionsOn(servers, systemTimers, false, troubles));
+  const pauses: (() => void)[] = [];
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms !== retryMs) return systemTimers.after(ms, action);
+      pauses.push(action);
+      return () => {};
+    },
+  };
+  const follower = new LogFollower(optionsOn(servers, timers, false, troubles));
   const before = await connections(servers);
   const read = () => follower.readAfter(new Map([[0, 0]]));
   await read();
   await primary!.query('revoke select on payments.log from payments', 'payments');
-  for (let time = 0; time < 3; time++) await assert.rejects(read(), /permission denied for table log/);
+  /** It asks anew only after a pause. */
+  const readAgain = async () => {
+    let isAsked = false;
+    const asked = read().finally(() => {
+      isAsked = true;
+    });
+    asked.catch(() => {});
+    while (pauses.length === 0) await setImmediate();
+    // Whoever does not wait would be done by then.
+    for (let time = 0; time < 5; time++) await connections(servers);
+    assert.equal(isAsked, false);
+    pauses.shift()!();
+    await asked;
+  };
+  await assert.rejects(read(), /permission denied for table log/);
+  for (let time = 0; time < 2; time++) await assert.rejects(readAgain(), /permission denied for table log/);
   assert((await connections(servers)) <= before + 2, `${await connections(servers)} connections`);
   await primary!.query('grant select on payments.log to payments', 'payments');
-  await read();
+  await readAgain();
   assert.equal(troubles.length, 2, troubles.join('\n'));
   assert.match(String(troubles[0]), /permission denied for table log/);
   assert.equal(troubles[1], null);

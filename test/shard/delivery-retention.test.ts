@@ -7,6 +7,7 @@ import type { AttemptRecord, DeliveryRecord, StoredRecord } from '../../src/doma
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { type EncodedRecord, encodeRecord } from '../../src/journal/records/record-bytes.ts';
 import { CommitBatch } from '../../src/shard/commit-batch.ts';
+import type { RecordStore } from '../../src/store/record-store.ts';
 import { Actor, account, org, settled } from './actor.ts';
 
 const retentionMs = 30 * 86_400_000;
@@ -43,7 +44,7 @@ async function ended(count: number, attemptsOf: (i: number) => number) {
     }
     return lengths;
   };
-  return { actor, records, scan, left, leftAfter };
+  return { actor, records, left, leftAfter };
 }
 const otherOrg = 'org_other0000000000000000000';
 
@@ -77,18 +78,35 @@ test('while more is too old, retention goes on with every look at the time', asy
   assert.deepEqual([await leftAfter(3), actor.failures], [[700, 200, 0], []]);
 });
 
-test('a delivery that has many attempts takes as many steps, so that no commit batch is large', async () => {
-  const { actor, leftAfter } = await ended(3, (i) => (i === 1 ? 1_200 : 0));
-  const entries: number[] = [];
+/** How many records each commit batch changes while something runs. */
+async function changesDuring<T>(run: () => Promise<T>): Promise<{ result: T; changes: number[] }> {
+  const batches = new Map<CommitBatch, number>();
   const { record } = CommitBatch.prototype;
   CommitBatch.prototype.record = function (changes, ...rest) {
-    entries.push(changes.length);
+    batches.set(this, (batches.get(this) ?? 0) + changes.length);
     record.call(this, changes, ...rest);
   };
-  const left = await leftAfter(3).finally(() => {
+  const result = await run().finally(() => {
     CommitBatch.prototype.record = record;
   });
-  assert.deepEqual([left, entries, actor.failures], [[2, 2, 0], [1, 499, 500, 203], []]);
+  return { result, changes: [...batches.values()] };
+}
+
+/** Some records of the store can't be read any more. */
+function damage(records: { scan: RecordStore['scan'] }, isDamaged: (found: StoredRecord) => boolean): void {
+  const scan = records.scan.bind(records);
+  records.scan = function* (index, range, aside) {
+    for (const found of scan(index, range, aside)) {
+      if (!isDamaged(found)) yield found;
+      else if (aside === undefined) throw new JournalDamaged(`${found.id} is damaged`);
+    }
+  };
+}
+
+test('a delivery that has many attempts takes as many steps, so that no commit batch is large', async () => {
+  const { actor, leftAfter } = await ended(3, (i) => (i === 1 ? 1_200 : 0));
+  const { result: left, changes } = await changesDuring(() => leftAfter(3));
+  assert.deepEqual([left, changes, actor.failures], [[2, 2, 0], [500, 500, 203], []]);
 });
 
 for (const [what, isDamaged] of [
@@ -99,14 +117,18 @@ for (const [what, isDamaged] of [
   ],
 ] as const) {
   test(`${what} stays, and keeps no other from being removed`, async () => {
-    const { actor, records, scan, left, leftAfter } = await ended(12, () => 1);
-    records.scan = function* (index, range, aside) {
-      for (const found of scan(index, range, aside)) {
-        if (!isDamaged(found, idOf(1))) yield found;
-        else if (aside === undefined) throw new JournalDamaged(`${found.id} is damaged`);
-      }
-    };
+    const { actor, records, left, leftAfter } = await ended(12, () => 1);
+    damage(records, (found) => isDamaged(found, idOf(1)));
     await leftAfter(2);
     assert.deepEqual([left(), actor.failures], [[idOf(1)], []]);
   });
 }
+
+test('where several are damaged no commit batch is larger, and each counts as one', async () => {
+  const { actor, records, left, leftAfter } = await ended(400, () => 2);
+  // Of one organization and mode.
+  const damaged = [1, 2, 7].map(idOf);
+  damage(records, (found) => found.kind === 'attempt' && damaged.includes(found.delivery));
+  const { changes } = await changesDuring(() => leftAfter(3));
+  assert.deepEqual([left(), changes, actor.failures], [damaged, [497, 500, 194], []]);
+});

@@ -593,6 +593,9 @@ test('what waits is counted, and since when, of enabled endpoints only', () => {
   bench.apply(endpoint('we_b', 'deleted'));
   assert.equal(depth().waiting, 1);
   assert.deepEqual(depth(nowMs - 60_000), { waiting: 1, oldestMs: 0 }, 'nothing is due yet');
+  bench.apply(endpoint('we_c', 'disabled'));
+  bench.deliver('we_c', 1, { due_at_ms: nowMs - 9_000 });
+  assert.deepEqual(depth(), { waiting: 2, oldestMs: 1_000 }, 'it has never been enabled');
 });
 
 test('it wakes when the first retry of any endpoint is due, and never without one', () => {

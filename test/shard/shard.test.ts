@@ -208,6 +208,15 @@ test('a batch has 512 requests at most, and bodies that come to no more than fit
   const many = new Actor();
   await many.sendTogether(...Array.from({ length: 600 }, () => ['GET /v1/account'] as const));
   assert.deepEqual(many.batches, [512, 88]);
+  // The rest does not wait in the mailbox until the first batch is on disk.
+  many.holdDisk();
+  const written = many.sendTogether(
+    ...Array.from({ length: 600 }, (_, i) => [create, { body: intent, key: `k${i}` }] as const),
+  );
+  await settled();
+  assert.equal(many.shard.queued, 0);
+  await many.releaseDisk();
+  await written;
   const actor = new Actor({ memory: { batchBytesMax: 100_000 } });
   const refused = { note: 'x'.repeat(30_000) };
   const sent = Array.from({ length: 8 }, (_, i) => [create, { body: refused, key: `k${i}` }] as const);

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import pino from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config-schema.ts';
 import { newOrganization } from '../../src/directory/organization.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { Edges } from '../../src/threads/edges.ts';
 import type { EdgeAnywhere } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
-import { WaitingThreads } from '../../src/threads/thread-kinds.ts';
 import type { Instruction } from '../../src/threads/thread-protocol.ts';
 import { until } from '../poll.ts';
 
@@ -20,52 +20,65 @@ const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 
 type Asked = Extract<Instruction, { question: number }>;
 
-/** An edge of another node. */
+/** An edge's thread, as its other end sees it. */
 interface Far {
   readonly edge: EdgeAnywhere;
   readonly port: MessagePort;
   readonly asked: Asked[];
-  answer(type: Asked['type']): void;
+  answer(type: Asked['type'], value?: unknown): void;
 }
 
-async function withEdges(context: TestContext) {
+/** `own`: how many this node has itself. */
+async function withEdges(context: TestContext, own = 0) {
   const stopping = new AbortController();
+  const all: Far[] = [];
+  const refused: unknown[] = [];
+  const used: unknown[] = [];
+  const begin = (edge: EdgeAnywhere, process: string) => {
+    const { port1, port2 } = new MessageChannel();
+    const asked: Asked[] = [];
+    port2.on('message', (instruction: Asked) => asked.push(instruction));
+    const answer = (type: Asked['type'], value?: unknown) => {
+      const { question } = asked.find((each) => each.type === type)!;
+      port2.postMessage({ type: 'answer', question, value });
+    };
+    all.push({ edge, port: port2, asked, answer });
+    return Thread.elsewhere(port1, { process, name: 'node b', giveUp: () => port2.close() });
+  };
   const edges = new Edges({
-    // None of its own.
-    config: () => ({ ...loadConfig({ NODE_ENV: 'test' }, configDir), edges: 0 }),
+    config: () => ({ ...loadConfig({ NODE_ENV: 'test' }, configDir), edges: own }),
     shards: 1,
-    directory: { listenKey: async () => new Uint8Array(32), snapshot: () => [], keyUses: {} as never },
+    directory: {
+      listenKey: async () => new Uint8Array(32),
+      snapshot: () => [],
+      keyUses: { note: (some: unknown) => used.push(some) } as never,
+    },
     ownership: OwnershipBoard.memory(1),
-    threads: new WaitingThreads(),
+    threads: {
+      take: () => ({ begin: (edge: EdgeAnywhere, onNews: never) => begin(edge, 'here').begin(null, onNews) }),
+    } as never,
     port: 0,
     baseUrl: 'http://pay.example',
     logger: pino({ level: 'silent' }) as never,
     stopping: stopping.signal,
     isPaused: () => false,
     onStarted() {},
-    onRefusedKeys() {},
+    onRefusedKeys: (some) => refused.push(some),
     onEnded() {},
   });
-  await edges.start();
-  const all: Far[] = [];
+  const started = edges.start();
+  if (own === 0) await started;
   const join = (process: string, count = 1) =>
     edges.join(process, 'b', count, (edge) => {
-      const { port1, port2 } = new MessageChannel();
-      const asked: Asked[] = [];
-      port2.on('message', (instruction: Asked) => asked.push(instruction));
-      const answer = (type: Asked['type']) => {
-        const { question } = asked.find((each) => each.type === type)!;
-        port2.postMessage({ type: 'answer', question, value: undefined });
-      };
-      all.push({ edge, port: port2, asked, answer });
-      port2.postMessage({ type: 'ready' });
-      return Thread.elsewhere(port1, { process, name: 'node b', giveUp: () => port2.close() });
+      const thread = begin(edge, process);
+      all.at(-1)!.port.postMessage({ type: 'ready' });
+      return thread;
     });
   context.after(() => {
     stopping.abort();
     for (const { port } of all) port.close();
   });
-  return { edges, all, join };
+  return { edges, all, join, started, refused, used };
 }
 
 const hasBeen = (far: Far, type: Asked['type']) => () => far.asked.some((each) => each.type === type);
@@ -128,4 +141,48 @@ test('edges have numbers of their own, and are told how many share the mailboxes
   const third = all[2]!;
   const told = () => third.asked.findLast((each) => each.type === 'edges');
   await until(() => (told() as { edges?: number } | undefined)?.edges === 1);
+});
+
+test('edges of this node are started together, tell of keys, and stop when they are told to', async (context) => {
+  const { edges, all, started, refused, used } = await withEdges(context, 2);
+  await until(() => all.length === 2);
+  const [first, second] = all as [Far, Far];
+  first.port.postMessage({ type: 'refused_keys', refused: ['r'] });
+  first.port.postMessage({ type: 'used_keys', used: ['u'] });
+  first.port.postMessage({ type: 'ready' });
+  second.port.postMessage({ type: 'failed', message: 'the port is taken', fatal: false, isRemote: false });
+  second.port.postMessage({ type: 'exit', code: 1 });
+  assert.match(String(await started), /the port is taken/);
+  assert.deepEqual([refused, used], [[['r']], [['u']]]);
+  edges.announceStop();
+  await until(hasBeen(first, 'announce_stop'));
+  const rereading = edges.reread();
+  await until(hasBeen(first, 'reread'));
+  const { config } = first.asked.find(({ type }) => type === 'reread') as unknown as { config: Config };
+  assert.equal(config.edges, 2);
+  first.answer('reread', 'the certificate is not there');
+  assert.deepEqual(await rereading, ['the certificate is not there']);
+  let hasStopped = false;
+  const stopped = edges.stop().then(() => {
+    hasStopped = true;
+  });
+  await until(hasBeen(first, 'stop'));
+  assert.equal(hasStopped, false);
+  first.port.close();
+  await stopped;
+});
+
+test('a service whose edges all listen has started', async (context) => {
+  const { edges, all, started } = await withEdges(context, 2);
+  await until(() => all.length === 2);
+  for (const { port } of all) port.postMessage({ type: 'ready' });
+  assert.equal(await started, null);
+  assert.deepEqual([edges.own.length, edges.all.length], [2, 2]);
+  assert.deepEqual(
+    all.map(({ edge }) => [edge.number, edge.edges]),
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  );
 });

@@ -175,6 +175,10 @@ test('a node runs edges from its link on until it is drained or its link is lost
   assert.equal(takers(), 'bc');
   placement.unlinked('c');
   assert.equal(takers(), 'b');
+  assert.deepEqual(placement.hosts, [['b', { node: 'b', linkNumber: 1, edges: 0 }]]);
+  assert.equal(placement.links, 1);
+  assert.equal(placement.linkedNode('b')?.node, 'b');
+  assert.equal(placement.linkedNode('c'), null);
 });
 
 test('a node is given partitions once it has nearly all of every one', () => {

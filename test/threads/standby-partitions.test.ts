@@ -2,7 +2,7 @@
 // look at them, and no others.
 
 import assert from 'node:assert/strict';
-import { readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
@@ -10,7 +10,8 @@ import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import { StandbyPartitions } from '../../src/threads/standby-partitions.ts';
-import { appendTurns, identity, indexRowsOf } from '../journal/journal-fixtures.ts';
+import { appendTurns, identity, indexRowsOf, startMs } from '../journal/journal-fixtures.ts';
+import { bytesOf } from '../journal/small-log.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The folder of a shard with three segments, of which the newest two are replayed. */
@@ -145,6 +146,7 @@ test('nothing is written while the disk is full: the checkpoint waits for room, 
 test('a node lags until its files are open, and while it lacks many entries, or room for them', async (context) => {
   const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
   const told: boolean[] = [];
+  const behind: number[] = [];
   const rounds = [
     { end: 10_006, isFull: false },
     { end: 10_007, isFull: false },
@@ -175,12 +177,135 @@ test('a node lags until its files are open, and while it lacks many entries, or 
       close() {},
     },
     onWhole() {},
+    onBehind: (partition, entries) => partition === 1 && behind.push(entries),
     onLagging: (isLagging) => told.push(isLagging),
   });
   standby.start(over.reject);
   await over.promise;
   await standby.stop();
+  assert.deepEqual(behind.slice(0, 4), [10_000, 10_001, 1, 1]);
   assert.deepEqual(told.slice(0, rounds.length + 1), [true, false, true, false, true, false]);
+});
+
+const hourMs = 3_600_000;
+
+/**
+ * A partition whose three batches come one by one, and then nothing. Each reading takes as long as `takes` says. Tells how long it
+ * waited between readings, and of each what it found on the disk.
+ */
+async function followed(
+  context: TestContext,
+  { segmentBytesMax, apartMs }: { readonly segmentBytesMax: number; readonly apartMs: number },
+  takes: readonly number[],
+  archivedOf: (readings: number) => number,
+) {
+  const dir = temporaryFolder(context);
+  await (await openStandby({ ...ports, dir, identity, indexRowsOf, segmentBytesMax })).close();
+  let nowMs = 0;
+  const waits: number[] = [];
+  const found: { readonly segments: string; readonly state: string }[] = [];
+  const over = Promise.withResolvers<void>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [{ dir, identity }],
+    segmentBytesMax,
+    scheduler: { ...systemScheduler, elapsedMs: () => nowMs },
+    timers: {
+      after(ms, action) {
+        waits.push(ms);
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    archivedOf: () => archivedOf(found.length),
+    follower: {
+      endOf: async () => ({ end: { sequence: 0, checksum: 0 }, firstSequence: 1 }),
+      checksumAt: async () => null,
+      async readAfter() {
+        const segments = readdirSync(join(dir, 'log')).map(Number).sort().join();
+        found.push({ segments, state: readFileSync(join(dir, 'state', 'data.mdb')).toString('latin1') });
+        const at = found.length;
+        nowMs += takes[at - 1] ?? 0;
+        if (at > takes.length) over.resolve();
+        const batches = at <= 3 ? [bytesOf(at, 1, 1, startMs + at * apartMs)] : [];
+        return new Map([[identity.shard, { batches, end: 3 }]]);
+      },
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start(over.reject);
+  await over.promise;
+  await standby.stop();
+  return { waits, found };
+}
+
+test('it reads on at once while more comes, and writes a checkpoint at its interval', async (context) => {
+  const log = { segmentBytesMax: 1_000_000, apartMs: 1 };
+  const { waits, found } = await followed(context, log, [0, 9_999, 1, 0, 0], () => 0);
+  assert.deepEqual(waits.slice(0, 5), [0, 0, 0, 100, 100]);
+  const hasWritten = found.slice(1).map(({ state }, at) => state !== found[at]!.state);
+  assert.deepEqual(hasWritten, [true, false, true, false, false]);
+});
+
+test('once an hour it drops what is old, unless it is not archived', async (context) => {
+  const log = { segmentBytesMax: 1, apartMs: 30 * hourMs };
+  const takes = [0, 0, 0, hourMs, hourMs, 0];
+  const { found } = await followed(context, log, takes, (readings) => Number(readings !== 4));
+  assert.deepEqual(
+    found.map(({ segments }) => segments),
+    ['', '1', '1,2', '1,2,3', '1,2,3', '2,3', '2,3'],
+  );
+});
+
+test('a partition that can not be followed is let go, so that somebody else can open it', async (context) => {
+  const shard = await shardFolder(context, 0);
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [],
+    // It is woken by what is to be done.
+    timers: { after: () => () => {} },
+    follower: {
+      endOf: () => Promise.reject(new Error('nobody answers')),
+      checksumAt: async () => null,
+      readAfter: async () => new Map(),
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start((error) => assert.fail(String(error)));
+  await assert.rejects(standby.follow(shard), /nobody answers/);
+  const journal = await openStandby({ ...ports, ...shard, indexRowsOf, isChecked: false });
+  await journal.close();
+  await standby.stop();
+});
+
+test('a node that follows nothing does not lag', async () => {
+  const told: boolean[] = [];
+  const [waited, over] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [],
+    timers: {
+      after(ms) {
+        waited.resolve(ms);
+        return () => {};
+      },
+    },
+    follower: {
+      endOf: () => Promise.reject(new Error('nobody asks')),
+      checksumAt: () => Promise.reject(new Error('nobody asks')),
+      readAfter: () => Promise.reject(new Error('nobody asks')),
+      close: over.resolve,
+    },
+    onWhole() {},
+    onLagging: (isLagging) => told.push(isLagging),
+  });
+  standby.start(waited.reject);
+  assert.equal(await waited.promise, 1_000);
+  await standby.stop();
+  await over.promise;
+  assert.deepEqual(told, [true, false]);
 });
 
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {

@@ -1,0 +1,130 @@
+// Connections to the primary, and what is asked over them of whoever owns nothing.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
+import { JournalDamaged } from '../../src/journal/journal.ts';
+import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
+import { serviceIn } from '../../src/postgresql/owner-connection.ts';
+import { PostgresLog } from '../../src/postgresql/partition-log.ts';
+import { findPrimary } from '../../src/postgresql/primary.ts';
+import { poll } from '../poll.ts';
+import { leftOut, startServers } from './servers.ts';
+
+const skip = { skip: leftOut };
+const started = leftOut === false ? startServers({ after }, 0) : null;
+/** How long an acquisition that failed waits for the next, and the first server for the others. */
+const [retryMs, othersMs] = [200, 300];
+const service = { folder: 'f', generation: 0, shards: 1 };
+
+async function options() {
+  const address = parseJournalUrl((await started)!.url);
+  assert(typeof address !== 'string');
+  return { address, password: null, ca: null, timers: systemTimers };
+}
+
+async function connections(): Promise<number> {
+  const [row] = await (await started)!.all[0]!.query<{ count: string }>(
+    "select count(*) from pg_stat_activity where application_name = 'payments'",
+  );
+  return Number(row!.count);
+}
+
+async function connect() {
+  const primary = await findPrimary(await options());
+  assert(typeof primary !== 'string');
+  return primary;
+}
+
+test('a log is looked at without being owned, and not that of another data folder', skip, async () => {
+  const postgres = await options();
+  assert.equal(await serviceIn(postgres), null, 'there are no tables yet');
+  const owned = { ...postgres, lease: null, node: null, isSingle: true, onTrouble() {}, partition: 0 };
+  const log = new PostgresLog({ ...owned, service });
+  const { metadata, ...empty } = await log.inspect();
+  assert.deepEqual(empty, { epoch: 0, firstSequence: 1, end: { sequence: 0, checksum: 0 } });
+  assert.equal(metadata.size, 0);
+  assert.deepEqual(await serviceIn(postgres), service);
+  const other = new PostgresLog({ ...owned, service: { ...service, folder: 'g' } });
+  await assert.rejects(other.inspect(), (error) => {
+    assert(error instanceof JournalDamaged);
+    assert.match(error.message, /of f \(generation 0, 1 shards\), and this one is g \(/);
+    return true;
+  });
+  await Promise.all([log.close(), other.close()]);
+});
+
+test('an acquisition that is refused again and again leaves no connections behind', skip, async () => {
+  const [server] = (await started)!.all;
+  await server!.query('revoke update on payments.partitions from payments', 'payments');
+  const tried = Promise.withResolvers<void>();
+  let tries = 0;
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms === retryMs && ++tries === 8) tried.resolve();
+      return systemTimers.after(ms === retryMs ? 0 : ms, action);
+    },
+  };
+  const troubles: (string | null)[] = [];
+  const onTrouble = (trouble: string | null) => void troubles.push(trouble);
+  const owned = { ...(await options()), lease: null, node: null, isSingle: true, onTrouble, partition: 0 };
+  const log = new PostgresLog({ ...owned, timers, service });
+  const acquired = log.acquire(0);
+  await tried.promise;
+  assert((await connections()) <= 2, `${await connections()} connections`);
+  await server!.query('grant update on payments.partitions to payments', 'payments');
+  assert.equal((await acquired).epoch, 1);
+  assert.equal(troubles.length, 2, troubles.join());
+  assert.match(String(troubles[0]), /permission denied for table partitions/);
+  await log.close();
+});
+
+test('a server that answers once another one was chosen is left again', skip, async () => {
+  const { address, ...rest } = await options();
+  // Nobody waits for the others.
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms !== othersMs) return systemTimers.after(ms, action);
+      action();
+      return () => {};
+    },
+  };
+  const [host] = address.hosts;
+  const hosts = [host!, host!, host!];
+  const primary = await findPrimary({ ...rest, address: { ...address, hosts }, timers });
+  assert(typeof primary !== 'string');
+  await poll(async () => (await connections()) === 1 || undefined);
+  assert.equal((await primary.query({ text: 'select 1' })).length, 1);
+  primary.close();
+});
+
+test('what a server tells without need is no warning', skip, async () => {
+  const primary = await connect();
+  const raise = (text: string) => primary.query({ text: `do $$ begin raise ${text}; end $$` });
+  await raise("info 'it is so'");
+  await raise("notice 'it is skipped'");
+  assert.equal(primary.takeWarning(), null);
+  await raise("warning 'it is late'");
+  await raise("warning 'it is later'");
+  assert.equal(primary.takeWarning(), 'WARNING: it is late');
+  assert.equal(primary.takeWarning(), null);
+  primary.close();
+});
+
+test('a server looks soon whether a connection is still there', skip, async () => {
+  const primary = await connect();
+  const text = `select name, setting::integer from pg_settings
+    where name like 'tcp_%' or name = 'idle_in_transaction_session_timeout' order by name`;
+  const rows = await primary.query<{ name: string; setting: number }>({ text });
+  primary.close();
+  assert.deepEqual(
+    rows.map(({ name, setting }) => `${name} ${setting}`),
+    [
+      'idle_in_transaction_session_timeout 2000',
+      'tcp_keepalives_count 3',
+      'tcp_keepalives_idle 10',
+      'tcp_keepalives_interval 10',
+      'tcp_user_timeout 40000',
+    ],
+  );
+});
