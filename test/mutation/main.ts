@@ -3,10 +3,10 @@
 //
 //   npm run mutate -- --sample 40             so many of each folder
 //   npm run mutate -- --sample 40 --from 40   the next ones
-//   npm run mutate -- --under src/domain      those of one folder or file
+//   npm run mutate -- --under src/domain      those of one folder, file or line (src/domain/due.ts:20:)
 //   npm run mutate -- --simulator             against the simulator alone; with --seeds 50 so many seeds instead of 5
 //   npm run mutate -- --time 600              as many as fit into so many seconds
-//   npm run mutate -- --sample 40 --record    writes their score to recorded.json
+//   npm run mutate -- --sample 40 --record    writes their score to recorded.json; with --simulator that of the simulator alone
 //   npm run mutate -- --recorded 200          of those that recorded.json has as killed so many, chosen by the commit: fails when they live
 
 import { execFileSync } from 'node:child_process';
@@ -16,9 +16,9 @@ import { testFiles } from './coverage.ts';
 import { withoutEquivalents } from './equivalents.ts';
 import { instrument, type Mutant } from './instrument.ts';
 import { Judge, JudgeLane } from './judge.ts';
-import { digestOf, root } from './kept.ts';
+import { closureOf, digestOf, root } from './kept.ts';
 import { Progress } from './progress.ts';
-import { complaint, record, recordedCount, recordedKills } from './recorded.ts';
+import { complaint, record, recordedCount, recordedKills, recordSimulator } from './recorded.ts';
 import { isKilled, type Judged, printScore } from './score.ts';
 
 const { values } = parseArgs({
@@ -42,7 +42,8 @@ function sortedBy(mutants: readonly Mutant[], digest: (mutant: Mutant) => string
 }
 
 function chosen(mutants: readonly Mutant[]): Mutant[] {
-  const under = sortedBy(mutants, ({ name }) => name).filter(({ file }) => file.startsWith(values.under));
+  const sorted = sortedBy(mutants, ({ name }) => name);
+  const under = sorted.filter(({ file, line }) => `${file}:${line}:`.startsWith(values.under));
   const taken = new Map<string, number>();
   const [from, sample] = [Number(values.from), Number(values.sample)];
   return under.filter(({ file }) => {
@@ -85,7 +86,9 @@ async function eachOf(
 }
 
 async function judgeSample(mutants: Mutant[]): Promise<void> {
-  const files = values.simulator ? [] : testFiles;
+  const sources = new Set(mutants.map(({ file }) => file));
+  const loadsOne = (test: string) => closureOf(test).some((path) => sources.has(path));
+  const files = values.simulator ? [] : testFiles.filter(loadsOne);
   await judge.measure(files, lanes, (done, of) => progress.tell(done, of, () => ' test files and seeds'));
   for (const why of judge.failing) console.log(`fails without a mutant: ${why}`);
   console.log(`It is known what the tests come upon; ${seconds().toFixed(0)} s`);
@@ -100,7 +103,7 @@ async function judgeSample(mutants: Mutant[]): Promise<void> {
     });
   });
   printScore(judged);
-  if (values.record) record(judged, all);
+  if (values.record) (values.simulator ? recordSimulator : record)(judged, all);
 }
 
 /** Whether what killed the recorded mutants kills them still, of as many as the commit's digest chooses. */

@@ -15,6 +15,8 @@ interface Counts {
 interface Recorded {
   readonly all: Counts;
   readonly folders: Readonly<Record<string, Counts>>;
+  /** What the simulator kills alone. */
+  readonly simulator: Readonly<Record<string, Counts>>;
   /** By test file and title: the marks of the mutants, with spaces between. */
   readonly killed: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
@@ -23,6 +25,11 @@ const file = new URL('recorded.json', import.meta.url);
 
 function recorded(): Recorded {
   return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+function write({ all, folders, simulator, killed }: Recorded): void {
+  const text = JSON.stringify({ all, folders, simulator, killed } satisfies Recorded, null, 2);
+  writeFileSync(file, `${text}\n`);
 }
 
 /**
@@ -61,24 +68,37 @@ export function recordedKills(mutants: readonly Mutant[]): Map<Mutant, Killer> {
   return kills;
 }
 
-function countOf(some: readonly Judged[]): Counts {
-  return { mutants: some.length, killed: some.filter(isKilled).length };
+function countsOf(judged: readonly Judged[]): Record<string, Counts> {
+  const sampled = Object.entries(Object.groupBy(judged, folderOf));
+  const countOf = (some: readonly Judged[]) => ({
+    mutants: some.length,
+    killed: some.filter(isKilled).length,
+  });
+  return Object.fromEntries(sampled.map(([folder, some]) => [folder, countOf(some!)]));
 }
 
 function ascending<T>(from: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(from).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Takes the sample for what the tests are known to kill of the folders that it has; `mutants` are all that there are. */
-export function record(judged: readonly Judged[], mutants: readonly Mutant[]): void {
-  const sampled = Object.entries(Object.groupBy(judged, folderOf));
+/** Takes the sample for what the simulator alone is known to kill of the folders that it has. */
+export function recordSimulator(judged: readonly Judged[]): void {
   const before = recorded();
-  const found = Object.fromEntries(sampled.map(([folder, some]) => [folder, countOf(some!)]));
+  write({ ...before, simulator: ascending({ ...before.simulator, ...countsOf(judged) }) });
+}
+
+/**
+ * Takes the sample for what the tests are known to kill of the folders that it has, and keeps which test kills others that there
+ * are still; `mutants` are all that there are.
+ */
+export function record(judged: readonly Judged[], mutants: readonly Mutant[]): void {
+  const before = recorded();
+  const found = countsOf(judged);
   const folders = ascending({ ...before.folders, ...found });
   const sum = (name: keyof Counts) => Object.values(folders).reduce((all, counts) => all + counts[name], 0);
   const marked = byMark(mutants);
-  const isSampled = (mutant: Mutant) => found[folderOf({ mutant })] !== undefined;
-  const kills = new Map([...recordedKills(mutants)].filter(([mutant]) => !isSampled(mutant)));
+  const tried = new Set(judged.map(({ mutant }) => mutant));
+  const kills = new Map([...recordedKills(mutants)].filter(([mutant]) => !tried.has(mutant)));
   for (const { mutant, units } of judged) {
     const killer = units?.killer;
     if (typeof killer !== 'object' || killer === null || killer.title === '') continue;
@@ -90,8 +110,7 @@ export function record(judged: readonly Judged[], mutants: readonly Mutant[]): v
     killed[file][title] = [killed[file][title] ?? [], markOf(mutant)].flat().join(' ');
   }
   const sorted = Object.fromEntries(Object.entries(ascending(killed)).map(([f, t]) => [f, ascending(t)]));
-  const all = { mutants: sum('mutants'), killed: sum('killed') };
-  writeFileSync(file, `${JSON.stringify({ all, folders, killed: sorted } satisfies Recorded, null, 2)}\n`);
+  write({ ...before, all: { mutants: sum('mutants'), killed: sum('killed') }, folders, killed: sorted });
 }
 
 /** What the share of killed mutants may lose before somebody must look: two points. */
