@@ -13,6 +13,7 @@ import {
   withThreads,
 } from '../../src/config/config.ts';
 import { configKeys, variableOf } from '../../src/config/config-schema.ts';
+import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';
 
@@ -249,6 +250,47 @@ test('checkFiles names the variable of a file that is not there, or holds no cer
   const authority = createAuthority().cert;
   writeFileSync(caFile, `${authority}\n${createAuthority().cert}`);
   checkFiles(config);
+});
+
+test('a node starts with a certificate of its own alone', () => {
+  const at = join(temporaryFolder(), 'authority');
+  const [a, b] = [certifyNode(at, 'a', new Date()), certifyNode(at, 'b', new Date())];
+  const files = {
+    PAYMENTS_CLUSTER_CERT_FILE: a.certificate,
+    PAYMENTS_CLUSTER_KEY_FILE: a.key,
+    PAYMENTS_CLUSTER_CA_FILE: a.authority,
+  };
+  const env = {
+    PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:1/payments',
+    PAYMENTS_CLUSTER_NODE: 'a',
+    PAYMENTS_CLUSTER_LINK: '127.0.0.1:9000',
+  };
+  const check = (given: object) => checkFiles(loadConfig({ ...env, ...given }, configDir));
+  check({});
+  check(files);
+  for (const variable of Object.keys(files)) {
+    refusal(
+      () => check({ ...files, [variable]: '' }),
+      /_FILE is set without PAYMENTS_CLUSTER_\w+_FILE: set both/,
+    );
+    refusal(
+      () => check({ ...files, [variable]: join(at, 'none') }),
+      new RegExp(`^${variable} names .*none, which does not exist`),
+    );
+  }
+  refusal(
+    () => check({ ...files, PAYMENTS_CLUSTER_KEY_FILE: b.key }),
+    /^PAYMENTS_CLUSTER_KEY_FILE names a file that can't be used for TLS/,
+  );
+  refusal(
+    () => check({ ...files, PAYMENTS_CLUSTER_NODE: 'b' }),
+    /^PAYMENTS_CLUSTER_CERT_FILE names .*node-a\.pem, which is not that of node b: b\.payments-node\.internal is/,
+  );
+  const other = certifyNode(join(temporaryFolder(), 'authority'), 'a', new Date());
+  refusal(
+    () => check({ ...files, PAYMENTS_CLUSTER_CA_FILE: other.authority }),
+    /^PAYMENTS_CLUSTER_CERT_FILE names .*node-a\.pem, which no authority in the file of PAYMENTS_CLUSTER_CA_FILE/,
+  );
 });
 
 test('shardCountOf', () => {
