@@ -23,6 +23,7 @@ export const clusterFaultKinds = [
   'restart PostgreSQL',
   'freeze PostgreSQL',
   'cancel waits',
+  'no standby named',
   'promotion',
   'two primaries',
   'wrong promotion',
@@ -32,7 +33,7 @@ export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 /** The others come with the plans that have some. */
 type ScatteredFault = Exclude<
   ClusterFaultKind,
-  'end of a node at a commit' | 'move a partition' | 'stuck threads'
+  'end of a node at a commit' | 'move a partition' | 'stuck threads' | 'no standby named'
 >;
 
 const weights: Readonly<Record<ScatteredFault, number>> = {

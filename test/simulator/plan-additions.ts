@@ -178,6 +178,58 @@ export function withEndsAtCommits(plan: Plan): Plan {
   return withSteps(plan, added);
 }
 
+const amidShare = 0.08;
+
+/** In some runs the process ends while something is under way that was begun by then, and goes on with it after the start. */
+export function withEndsAmidWork(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/ends amid work`);
+  if (!random.chance(amidShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  const add = (kind: ActKind, atMs: number) => added.push({ kind: 'act', what: kind, atMs });
+  for (let i = random.between(1, 3); i > 0; i--) add('create endpoint', random.below(1_000));
+  for (let i = random.between(1, 4); i > 0; i--) {
+    const atMs = Math.floor(endMs * Math.sqrt(random.unit()));
+    added.push({ kind: 'fault', what: 'end amid work', atMs });
+    for (const what of ['delete endpoint', 'confirm', 'refund'] as const)
+      add(what, atMs + random.below(2_000));
+  }
+  // Something waits for an endpoint that is deleted.
+  const receiverTroubleRate = Math.max(plan.settings.receiverTroubleRate, 0.5);
+  return withSteps({ ...plan, settings: { ...plan.settings, receiverTroubleRate } }, added);
+}
+
+const fullShare = 0.06;
+
+/** In some runs the disk is full when networks answer, and receivers. */
+export function withFullDisks(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/full disks`);
+  if (!random.chance(fullShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  for (let i = random.between(1, 4); i > 0; i--) {
+    const atMs = Math.floor(endMs * Math.sqrt(random.unit()));
+    added.push({ kind: 'fault', what: 'full disk', atMs: atMs + random.below(500) });
+    for (let j = random.between(2, 5); j > 0; j--) {
+      const what = random.pick(['create intent', 'confirm', 'confirm', 'pay by card', 'refund'] as const);
+      added.push({ kind: 'act', what, atMs: atMs + random.below(500) });
+    }
+  }
+  return withSteps(plan, added);
+}
+
+const aloneShare = 0.15;
+
+/** In some runs somebody has a primary of PostgreSQL acknowledge what no standby has. */
+export function withAloneServers(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/alone servers`);
+  if (!random.chance(aloneShare)) return plan;
+  return withSteps(
+    plan,
+    atAnyTime(plan, random, [1, 2], () => ({ kind: 'fault', what: 'no standby named' })),
+  );
+}
+
 const forgottenShare = 0.15;
 
 /** In some runs networks can't tell how calls ended, and operators find out and settle them. */

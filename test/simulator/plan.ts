@@ -6,10 +6,13 @@ import type { ClientBounds } from '../../src/shard/lane.ts';
 import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.ts';
 import { Random } from './kernel/random.ts';
 import {
+  withAloneServers,
   withDamage,
+  withEndsAmidWork,
   withEndsAtCommits,
   withExportsAndLimits,
   withForgottenCalls,
+  withFullDisks,
   withHostedCards,
   withLaterStart,
   withLinks,
@@ -27,6 +30,7 @@ export const faultKinds = [
   'power cut',
   'power cut in the middle',
   'end at a commit',
+  'end amid work',
   'failed commit',
   'full disk',
   'slow disk',
@@ -192,6 +196,7 @@ type ScatteredFault = Exclude<
   | 'lost machine'
   | 'overtaken owner'
   | 'end at a commit'
+  | 'end amid work'
   | 'read the logs'
   | 'compact'
   | 'scrub'
@@ -216,14 +221,14 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 export function planOf(seed: string): Plan {
   if (!hasNodes(seed)) return planWithoutNodes(seed);
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
-  return withLaterStart(withForgottenCalls(withEndsAtCommits(withStuckThreads(plan))));
+  return withLaterStart(withForgottenCalls(withEndsAtCommits(withAloneServers(withStuckThreads(plan)))));
 }
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
   const limited = withExportsAndLimits(withTools(odd));
-  return withLaterStart(withForgottenCalls(withEndsAtCommits(limited)));
+  return withLaterStart(withForgottenCalls(withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

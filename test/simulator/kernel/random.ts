@@ -56,6 +56,12 @@ export class Random {
     for (; at + 4 <= bytes.byteLength; at += 4) view.setUint32(at, this.word(), true);
     for (; at < bytes.byteLength; at++) view.setUint8(at, this.word() & 255);
   };
+
+  /** The same, but of a single word, which a number is drawn from, there are few: so numbers come again. */
+  readonly fillWithFew = (bytes: Uint8Array): void => {
+    this.fill(bytes);
+    if (bytes.byteLength === 4) bytes.set([0, 0, 0, bytes[3]! & 0xfc]);
+  };
 }
 
 /** 128 bits of a text (cyrb128). */

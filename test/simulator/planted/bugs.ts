@@ -297,6 +297,11 @@ const webhooks = [
     '        draining.set(id, outcome.result.after ?? undefined);\n',
     '        draining.delete(id);\n',
   ]),
+  bug('what waits for an endpoint that is deleted is not taken up again at a start', [
+    'shard/outboxes.ts',
+    '      this.#noteDraining(record);\n      this.#of',
+    '      this.#of',
+  ]),
   bug('a delivery is tried again although its endpoint is deleted', [
     'domain/deliveries.ts',
     "  if (isDeleted) return { ...over, status: 'ended' };\n",

@@ -58,6 +58,16 @@ export const clusterBugs = [
     'if (!(await this.change(statement))) await this.#requireStored(next);',
     'await this.change(statement);',
   ]),
+  bug('what one disk alone has is acknowledged after a wait', [
+    'postgresql/owner-connection.ts',
+    'const later = hasWaited ? await',
+    'const later = hasWaited && this.#isClosed ? await',
+  ]),
+  bug('a follower takes the last batch before it is acknowledged', [
+    'postgresql/log-follower.ts',
+    '      if (isFollowed || Number(last_sequence) <= Number(mirrored)) part.batches',
+    '      if (isFollowed || Number(mirrored) >= 0) part.batches',
+  ]),
   bug('trust is lent for longer than the lender has it', [
     'cluster/lent-trust.ts',
     '    const leftMs = this.#ownership.trustLeftMs(this.#trustMs);',

@@ -21,6 +21,7 @@ interface Committing {
   readonly entry: Entry;
   readonly locks: readonly Lock[];
   readonly committed: (warning: string | null) => void;
+  readonly sinceMs: number;
 }
 
 /** A standby as its primary sees it. */
@@ -230,17 +231,32 @@ export class PostgresServer implements Place {
     this.#release();
   }
 
-  /** One standby of those that follow must have a commit. */
+  /** One standby of those that follow must have a commit, unless none is named. */
   #release(): void {
     const replicated = Math.max(0, ...[...this.#followers.values()].map((each) => each.flushed));
-    const isOver = ({ place }: Committing) => place < replicated && place < this.flushed;
+    const isOver = ({ place }: Committing) =>
+      place < this.flushed && (place < replicated || this.settings.standbys === '');
     const over = this.#committing.filter(isOver);
     if (over.length === 0) return;
     this.#committing = this.#committing.filter((each) => !isOver(each));
     for (const each of over) {
-      this.acknowledged = Math.max(this.acknowledged, each.place + 1);
+      if (each.place < replicated) this.acknowledged = Math.max(this.acknowledged, each.place + 1);
       this.#commit(each, null);
     }
+  }
+
+  /** Somebody names the standbys that commits wait for. With none, those that wait end with success, and without a warning. */
+  nameStandbys(standbys: string): void {
+    this.settings.standbys = standbys;
+    if (this.isRunning) this.#release();
+  }
+
+  /** For how long the youngest commit has waited. */
+  get waitMs(): number {
+    return Math.min(
+      Infinity,
+      ...this.#committing.map(({ sinceMs }) => this.links.simulation.nowMs - sinceMs),
+    );
   }
 
   #commit({ entry, locks, committed }: Committing, warning: string | null): void {
@@ -319,7 +335,7 @@ export class PostgresServer implements Place {
     }
     const entry = { changes };
     const place = this.log.push(entry) - 1;
-    this.#committing.push({ place, entry, locks, committed });
+    this.#committing.push({ place, entry, locks, committed, sinceMs: this.links.simulation.nowMs });
     const run = this.#run;
     this.links.simulation.after(this.lane, this.#random.skewed(0.1, 4), () => {
       if (run !== this.#run) return;

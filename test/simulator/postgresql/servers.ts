@@ -17,10 +17,7 @@ export class PostgresServers {
 
   constructor(links: Links) {
     this.links = links;
-    this.all = names.map((name) => {
-      const standbys = names.filter((other) => other !== name).join(', ');
-      return new PostgresServer(name, links, { standbys: `ANY 1 (${standbys})` });
-    });
+    this.all = names.map((name) => new PostgresServer(name, links, { standbys: standbysOf(name) }));
     const [primary, ...standbys] = this.all;
     this.primary = primary!;
     for (const standby of standbys) standby.upstream = this.primary;
@@ -68,6 +65,7 @@ export class PostgresServers {
   heal(): void {
     for (const server of this.all) {
       server.isFrozen = false;
+      server.nameStandbys(standbysOf(server.name));
       if (server === this.primary) server.start();
       else if (server.upstream !== this.primary || !server.isBeginningOf(this.primary.log)) {
         server.followAnew(this.primary);
@@ -76,8 +74,14 @@ export class PostgresServers {
     }
   }
 
-  /** Whether it acknowledges commits. */
+  /** Whether it acknowledges commits that a standby has. */
   get isWhole(): boolean {
-    return this.primary.isRunning && !this.primary.isFrozen && this.primary.isFollowed;
+    const { isRunning, isFrozen, isFollowed, settings } = this.primary;
+    return isRunning && !isFrozen && isFollowed && settings.standbys !== '';
   }
+}
+
+/** One of the others must have what a server acknowledges. */
+export function standbysOf(name: string): string {
+  return `ANY 1 (${names.filter((other) => other !== name).join(', ')})`;
 }

@@ -245,9 +245,9 @@ export class Clients {
     );
   }
 
-  /** Uses some of all keys: for another request, and for their own, too. A free one is bound to the first of these. */
-  async reuseKeys(isFree: boolean): Promise<void> {
-    for (const keyed of this.keyed) {
+  /** Uses some of the keys of before a time: for another request, and for their own, too. A free one is bound to the first of these. */
+  async reuseKeys(isFree: boolean, beforeMs: number): Promise<void> {
+    for (const keyed of this.keyed.filter(({ beganMs }) => beganMs < beforeMs)) {
       if (keyed.answered === null || this.#random.chance(0.5)) continue;
       const isOther = keyed.isCreation && (!isFree || this.#random.chance(0.5));
       if (isOther) await this.reuse(keyed, isFree);

@@ -5,6 +5,7 @@ import type { ClusterFaultKind } from '../cluster-plan.ts';
 import { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServer } from '../postgresql/server.ts';
+import { standbysOf } from '../postgresql/servers.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { timing } from './timing.ts';
@@ -46,6 +47,8 @@ function nodeOf({ cluster, random }: Fault): ClusterNode {
   return (random.chance(0.7) ? cluster.serving : null) ?? random.pick(cluster.nodes);
 }
 
+/** Whoever has waited so long for the standbys asks once more whether they are named. */
+const waitedMs = 150;
 const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
 /** Less than the service may take to be back. */
 const stuckMsMax = 4_400;
@@ -226,6 +229,29 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
       if (random.chance(0.5)) promote(fault, 'ends', false);
       later(fault, random.skewed(50, 5_000), goesOn);
     });
+  },
+  'no standby named'(fault) {
+    const { world, cluster, random } = fault;
+    const { links, servers } = cluster;
+    const { primary } = servers;
+    const heal = () => {
+      for (const { name } of servers.all) links.heal(primary.name, name);
+      primary.nameStandbys(standbysOf(primary.name));
+    };
+    // None is left: whoever takes their names away has waited for them, and so has what is asked of the primary.
+    for (const { name } of servers.standbys) links.cut(primary.name, name);
+    const remove = () => {
+      if (primary.waitMs < waitedMs) return later(fault, waitedMs, remove);
+      world.note(`PostgreSQL ${primary.name} waits for no standby any more`);
+      primary.nameStandbys('');
+      // What it alone has can be seen there for a while; mostly it is gone before the standbys are back.
+      if (random.chance(0.7))
+        later(fault, random.skewed(1, 2_000), () => {
+          if (servers.primary === primary) promote(fault, 'ends', false);
+        });
+      later(fault, random.skewed(50, 5_000), heal);
+    };
+    later(fault, random.skewed(waitedMs, 2_000), remove);
   },
   promotion: (fault) => promote(fault, 'ends', false),
   'two primaries': (fault) => promote(fault, 'stays', false),

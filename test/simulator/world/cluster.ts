@@ -238,6 +238,10 @@ export class Cluster implements Runs {
     this.serving?.crash(withPower, afterMs);
   }
 
+  compact(): void {
+    this.serving?.service?.compact();
+  }
+
   end(): void {
     this.#isOver = true;
     for (const node of this.nodes) node.end();

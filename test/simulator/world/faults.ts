@@ -1,5 +1,7 @@
 // The faults that a plan injects. Each is counted, and does its part by the machine, the clocks or the host.
 
+import { networkCallIndex } from '../../../src/domain/indexes.ts';
+import type { Shard } from '../../../src/shard/shard.ts';
 import { damageSomething } from '../disk/damage.ts';
 import { placeOf } from '../disk/machine.ts';
 import { Random } from '../kernel/random.ts';
@@ -94,6 +96,11 @@ function overtakeShard({ world, host, random }: Fault): void {
   });
 }
 
+/** What waits for an endpoint that was deleted is being ended. */
+const isDraining = ({ state }: Shard) => state.outboxes.draining.size > 0;
+/** A network owes an outcome. */
+const isCalling = ({ state }: Shard) => state.records.count(networkCallIndex) > 0;
+
 const downMs = (random: Random) => Math.floor(random.skewed(20, 20_000));
 
 const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
@@ -104,6 +111,15 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
   'end at a commit'({ host, random }) {
     const path = random.pick(['/state/', '/state/', '/log/', '/directory/']);
     host.crashAtCommit(path, random.between(1, 4), random.chance(0.4));
+  },
+  'end amid work'(fault) {
+    const { world, host, random } = fault;
+    const isUnderWay = random.pick([isDraining, isDraining, isCalling]);
+    const isSo = () =>
+      host.service?.shards.some((thread) => thread?.shard && isUnderWay(thread.shard)) ?? false;
+    when(world, isSo, 5_000, () =>
+      later(world, random.skewed(0.1, 50), () => host.crash(random.chance(0.4), downMs(random))),
+    );
   },
   'failed commit'({ world, random }) {
     world.machine.faults.push({

@@ -195,6 +195,10 @@ export class Host implements Runs {
     );
   }
 
+  compact(): void {
+    this.service?.compact();
+  }
+
   /** Stops the service, lays its folder out for so many shards, and starts it again. */
   reshard(shards: number): void {
     const { service } = this;

@@ -67,6 +67,8 @@ const statusOf: Readonly<Record<Received, number>> = {
 export class HostedCards {
   readonly #world: World;
   readonly #random: Random;
+  readonly #references: Random;
+  readonly #repeatsReferences: boolean;
   readonly #pages = new Map<string, Page>();
   /** Reports that are on their way, or are to be sent again. */
   #reporting = 0;
@@ -75,6 +77,8 @@ export class HostedCards {
   constructor(world: World) {
     this.#world = world;
     this.#random = world.simulation.random('hosted cards');
+    this.#references = world.simulation.random('references');
+    this.#repeatsReferences = this.#references.chance(0.25);
   }
 
   get payments(): readonly Payment[] {
@@ -178,7 +182,7 @@ export class HostedCards {
     const odd = this.#random.unit();
     const payment: Payment = {
       charge,
-      reference: `T${++this.#count}`,
+      reference: this.#newReference(charge),
       amount: odd < 0.15 ? amount + this.#random.pick([-100, 100]) : amount,
       currency: odd > 0.85 ? 'eur' : 'mad',
       isReported: !mayBeLost || !this.#random.chance(world.settings.bankTroubleRate),
@@ -197,6 +201,14 @@ export class HostedCards {
     for (let i = isTwice ? 2 : 1; i > 0; i--)
       this.#report(org, payment, service, this.#random.skewed(1, 20_000));
     if (this.#random.chance(0.2)) this.#forge(org, payment, service);
+  }
+
+  /** In some runs the network names payments as it has named those of other charges. */
+  #newReference(charge: string): string {
+    const others = this.payments.filter((payment) => payment.charge !== charge);
+    if (this.#repeatsReferences && others.length > 0 && this.#references.chance(0.3))
+      return this.#references.pick(others).reference;
+    return `T${++this.#count}`;
   }
 
   /** Posts a report, again and again until the service has taken it. */

@@ -1,10 +1,13 @@
 // What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
-// service was started again meanwhile; and when events are past their retention no delivery waits for one of them.
+// service was started again meanwhile; and when events are past their retention no delivery waits for one of them. In some
+// runs merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
 
 import { believedAfterMs } from '../../../src/core/service-clock.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { ofKind } from '../../domain/invariants.ts';
 import { Random } from '../kernel/random.ts';
+import type { ActKind } from '../plan.ts';
+import { act } from './acts.ts';
 import { asked, type Healing } from './healing.ts';
 import type { Runs } from './runs.ts';
 import type { World } from './world.ts';
@@ -22,6 +25,24 @@ const freeMs = 24.5 * hourMs;
 const eventsGoneMs = 31 * dayMs;
 const earlyMs = 29 * dayMs;
 const settleMs = 60_000;
+/** What merchants do hours later. Nothing of it is about what is old. */
+const later: readonly ActKind[] = [
+  'create intent',
+  'create intent',
+  'confirm',
+  'pay by card',
+  'complete charge',
+  'refund',
+  'create customer',
+  'create endpoint',
+  'change endpoint',
+  'delete endpoint',
+];
+/** Steps of a plan have smaller numbers. */
+const firstNumber = 100_000;
+const busyShare = 0.3;
+/** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
+const soonMs = 3_000;
 
 /** Not in every run, because it takes as long as the run itself. */
 export function hasLater(seed: string): boolean {
@@ -33,7 +54,26 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
   const { simulation, judge } = world;
   const random = new Random(`${simulation.seed}/later times`);
   const beganMs = simulation.nowMs;
+  const busy = new Random(`${simulation.seed}/busy later times`);
+  // With nodes each start takes minutes, and keys are bound for a day.
+  const isBusy = !world.hasNodes && busy.chance(busyShare);
+  let number = firstNumber;
+  const context = { ...healing, service: () => host.service };
+  /** Merchants go on, and the service may be killed meanwhile. */
+  const work = async () => {
+    if (!isBusy || busy.chance(0.3)) return;
+    for (let i = busy.between(1, 30); i > 0; i--) act(context, busy.pick(later), number++);
+    if (busy.chance(0.5)) {
+      await until(simulation.nowMs + busy.skewed(10, 3_000), () => clients.outstanding === 0);
+      await restart(false);
+    }
+    await until(simulation.nowMs + 5 * settleMs, () => clients.outstanding === 0 && host.isIdle);
+  };
   const restart = async (withPower: boolean) => {
+    if (isBusy && busy.chance(0.4)) {
+      host.compact();
+      await until(simulation.nowMs + busy.skewed(100, 5_000), () => false);
+    }
     host.crash(withPower, 100);
     await until(simulation.nowMs + settleMs, () => host.isReady);
     // On another machine only the wall clock tells how long nobody served, and it is not believed at once.
@@ -45,28 +85,46 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     // Wall clocks of several machines are kept right meanwhile.
     for (const { clocks } of world.machines) clocks.correct();
     world.note(`${(ms / hourMs).toFixed(1)} hours pass`);
+    // What became due meanwhile is under way.
+    if (isBusy && busy.chance(0.5)) {
+      await until(simulation.nowMs + busy.skewed(soonMs, settleMs), () => false);
+      await restart(false);
+    }
     await until(simulation.nowMs + settleMs, () => false);
     // Not with the power: after that the service can't know how long it was off.
     if (random.chance(0.4)) await restart(false);
   };
-  const useKeys = (isFree: boolean) => asked(healing, 10 * settleMs, () => clients.reuseKeys(isFree));
+  const useKeys = (isFree: boolean) =>
+    asked(healing, 10 * settleMs, () => clients.reuseKeys(isFree, beganMs));
   const oldestMs = Math.min(beganMs, ...clients.keyed.map((keyed) => keyed.beganMs));
   // By then the oldest key was used less than a day ago.
   const leftMs = boundMs - (beganMs - oldestMs);
   if (leftMs > 0) {
     await pass(random.pick([Math.min(leftMs, hourMs), leftMs]));
+    await work();
     await useKeys(false);
   }
   // By then every key was used more than a day ago, the newest ones less than 25 hours.
   await pass(beganMs + freeMs - simulation.nowMs);
   await useKeys(true);
+  await work();
+  const workedMs = simulation.nowMs;
   // What has ended on another day is still listed then, and goes in its own time.
   await pass(earlyMs);
   await pass(eventsGoneMs - earlyMs);
+  const goneBy = (ms: number) => auditRetention(world, host.records(), ms + world.clocks.startMs);
+  // A mark that came after the run is older than the retention by now.
+  if (isBusy && judge.finding === null) goneBy(beganMs);
   // Events are counted from the mark that comes after them.
   await pass(eventsGoneMs);
   await until(simulation.nowMs + settleMs, () => host.isIdle);
-  if (judge.finding === null) auditRetention(world, host.records(), beganMs + world.clocks.startMs);
+  if (judge.finding === null) goneBy(isBusy ? workedMs : beganMs);
+  if (isBusy)
+    judge.check(
+      'whatever was asked is answered in the end',
+      clients.outstanding === 0 && host.isIdle,
+      () => `${clients.outstanding} requests and ${host.openWork} others are open still`,
+    );
 }
 
 function auditRetention({ judge }: World, records: ReadonlyMap<string, StoredRecord>, beganMs: number): void {

@@ -18,6 +18,8 @@ export interface Runs {
   stop(): void;
   /** The process that serves ends now, and with the power all that was not synced. */
   crash(withPower: boolean, afterMs: number): void;
+  /** An operator has the checkpoints of all shards compacted. */
+  compact(): void;
   /** To be called after every task. */
   afterTask(): void;
   /** Every record of every shard, as the shards show them. */

@@ -631,6 +631,11 @@ export class Service {
     call.withdraw = () => admission.withdraw(client, correlation, requestId);
   }
 
+  /** An operator has the checkpoints of all shards compacted. */
+  compact(): void {
+    for (const thread of this.shards) if (thread?.shard !== undefined) thread.compact();
+  }
+
   /** Asks a shard as a page or an operator does. */
   ask(org: string, request: InternalRequest, done: (answer: InternalAnswer) => void): void {
     this.#world.simulation.soon(this.#edge, () => {
