@@ -37,8 +37,8 @@ const leftOut = [
   'test/threads/stripped-sources.test.ts',
   'test/threads/webhooks-threads.test.ts',
 ];
-/** What lies next to the folders with mutants in them: what they write on the disk, and what puts them together. */
-const testFolders = [...folders, 'disk', 'threads'];
+/** What lies next to the folders with mutants in them: what they write on the disk. */
+const testFolders = [...folders, 'disk'];
 const longestFileMs = 60_000;
 
 export interface TestFile extends MeasuredFile {

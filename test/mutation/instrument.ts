@@ -9,19 +9,22 @@ import { cache, digestOf, kept, root, textOf, write } from './kept.ts';
 import { addMutators } from './mutators.ts';
 import { type Place, withSwitch } from './switch.ts';
 
-export const folders = [
-  'domain',
-  'shard',
-  'journal',
-  'store',
-  'networks',
-  'webhooks',
-  'directory',
-  'cluster',
-  'postgresql',
-  'crypto',
-  'http-client',
+/** As patterns below `src`: whole folders, and of `threads` those files of a cluster of nodes that need no other thread to run. */
+const patterns = [
+  'domain/**/*',
+  'shard/**/*',
+  'journal/**/*',
+  'store/**/*',
+  'networks/**/*',
+  'webhooks/**/*',
+  'directory/**/*',
+  'cluster/**/*',
+  'postgresql/**/*',
+  'crypto/**/*',
+  'http-client/**/*',
+  'threads/{edges,follow-again,placement,standby-partitions}',
 ];
+export const folders = patterns.map((pattern) => pattern.split('/')[0]!);
 
 /** Texts are read by people, and a changed pattern is seldom a mistake that somebody makes. */
 const excludedMutations = ['StringLiteral', 'Regex'];
@@ -54,8 +57,8 @@ const logger = {
   fatal: nothing,
 };
 
-export const mutatedFiles = folders
-  .flatMap((folder) => globSync(`src/${folder}/**/*.ts`, { cwd: root }))
+export const mutatedFiles = patterns
+  .flatMap((pattern) => globSync(`src/${pattern}.ts`, { cwd: root }))
   .sort();
 
 export async function instrument(): Promise<readonly Mutant[]> {
