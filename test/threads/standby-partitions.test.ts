@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
@@ -278,6 +279,34 @@ test('a partition that can not be followed is let go, so that somebody else can 
   const journal = await openStandby({ ...ports, ...shard, indexRowsOf, isChecked: false });
   await journal.close();
   await standby.stop();
+});
+
+test('what is being read when it is told to stop is written before it has', async (context) => {
+  const shard = await shardFolder(context, identity.shard);
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Buffer>()];
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [shard],
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      async readAfter() {
+        asked.resolve();
+        return new Map([[identity.shard, { batches: [await answer.promise], end: 7 }]]);
+      },
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start(asked.reject);
+  await asked.promise;
+  const stopped = standby.stop();
+  for (let turns = 0; turns < 100; turns++) await turn();
+  answer.resolve(bytesOf(7, 1));
+  await stopped;
+  const journal = await openStandby({ ...ports, ...shard, indexRowsOf, isChecked: false });
+  assert.equal(journal.sequence, 7);
+  await journal.close();
 });
 
 test('a node that follows nothing does not lag', async () => {
