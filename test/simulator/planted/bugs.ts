@@ -92,6 +92,11 @@ const durability = [
     '    this.#flushing = null;\n',
     '    this.#flushing = null;\n    this.#memtable = new Memtable();\n',
   ]),
+  bug('metadata is not copied by a compaction', [
+    'journal/checkpoint/checkpoint.ts',
+    '      copy.putMetadata(this.metadata());\n',
+    '',
+  ]),
   bug('a reader goes on with what it saw before the checkpoint', [
     'journal/checkpoint/checkpoint.ts',
     '    this.#environment.resetReadTxn();\n    this.#index.renew();\n    this.#sequence',
