@@ -59,6 +59,9 @@ const weights: Readonly<Record<ScatteredFault, number>> = {
 /** Those after which somebody wakes up who may believe to serve still. */
 const wakes: ReadonlySet<ClusterFaultKind> = new Set(['freeze node', 'suspend node', 'cut link']);
 
+/** Those after which a node may not hear from another one. */
+const deafens: ReadonlySet<Step['what']> = new Set([...wakes, 'broken connections']);
+
 const clusterShare = 0.2;
 const lendingShare = 0.5;
 
@@ -107,6 +110,10 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
   if (lending.chance(lendingShare)) {
     Object.assign(changed, { lends: true, shards: lending.pick([2, 2, 3]) });
     for (let i = lending.between(0, 3); i > 0; i--) add('fault', 'move a partition', lending.below(lengthMs));
+    // Keys change while an edge may not hear of it.
+    for (const { atMs } of steps.filter(({ what }) => deafens.has(what)))
+      for (let i = lending.between(2, 4); i > 0; i--)
+        add('act', 'operator', atMs + 1_500 + lending.below(5_000));
   }
   const ordered = steps.toSorted((a, b) => a.atMs - b.atMs).map((step, number) => ({ ...step, number }));
   return { seed, settings: { ...settings, ...changed }, steps: ordered };

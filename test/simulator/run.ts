@@ -11,12 +11,12 @@ import { type ActContext, act } from './world/acts.ts';
 import { Clients, type Shop } from './world/clients.ts';
 import { Cluster } from './world/cluster.ts';
 import { injectInCluster } from './world/cluster-faults.ts';
+import { resetRequestIds } from './world/edge.ts';
 import { inject } from './world/faults.ts';
 import type { Until } from './world/healing.ts';
 import { Host } from './world/host.ts';
 import { Limits } from './world/limits.ts';
 import { Operators } from './world/operators.ts';
-import { resetRequestIds } from './world/service.ts';
 import { World } from './world/world.ts';
 
 export interface Outcome {
@@ -89,6 +89,7 @@ async function play(world: World, plan: Plan): Promise<void> {
     await tighten(world, clients, operators, shops[1]!);
   });
   await until(setUpMs, () => clients.outstanding === 0);
+  if (host instanceof Cluster) host.watch.shops = shops.filter(({ livemode }) => !livemode);
   const beganMs = simulation.nowMs;
   const asking = { world, clients, operators, shops };
   const context: ActContext = { ...asking, service };

@@ -20,6 +20,8 @@ export class Links {
   /** How many times longer than usual everything takes on the ways from and to a machine. */
   readonly #slowness = new Map<string, number>();
   readonly #cuts = new Set<string>();
+  /** The share of answers that are lost on a way, with their connections. */
+  readonly #losses = new Map<string, number>();
   readonly #open = new Set<Way>();
   /** The sides of the links between nodes. */
   readonly ends = new Set<LinkSide>();
@@ -45,8 +47,18 @@ export class Links {
 
   healAll(): void {
     this.#cuts.clear();
+    this.#losses.clear();
     this.#slowness.clear();
     for (const way of this.#open) if (way.isHeldBack) way.resend();
+  }
+
+  /** So many answers are lost from now on that a node gives a client by way of another one. */
+  loseAnswers(from: string, to: string, share: number): void {
+    this.#losses.set(wayOf(from, to), share);
+  }
+
+  losesAnswer(from: string, to: string): boolean {
+    return this.random.chance(this.#losses.get(wayOf(from, to)) ?? 0);
   }
 
   slow(machine: string, times: number): void {

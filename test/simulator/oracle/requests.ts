@@ -11,7 +11,7 @@ import type { NetworkCallRecord } from '../../../src/domain/record.ts';
 import type { Checkpoint } from '../../../src/journal/journal.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import type { AnyOutcome } from '../../../src/shard/answer.ts';
-import { type RequestFrame, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
+import { type RequestFrame, requestFlags } from '../../../src/shard/frames.ts';
 import { readCounts } from '../../../src/shard/metadata.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
 import type { Answers, Expected } from './answers.ts';
@@ -29,8 +29,8 @@ export class Requests {
   readonly #running = new Map<string, string>();
   /** Requests, with a key or without, that wait for one. */
   readonly #waiting = new Set<string>();
-  /** The requests that were executed and not answered yet: their ids by their correlations. */
-  readonly #unanswered = new Map<number, string>();
+  /** The ids of the requests that were executed and not answered yet. */
+  readonly #unanswered = new Set<string>();
   /** The id of the request that is executed, and whether it runs. */
   #executed: { readonly requestId: string; runs: boolean } | null = null;
 
@@ -104,7 +104,7 @@ export class Requests {
       ends: [],
     };
     this.#answers.expect(requestId, expected);
-    this.#unanswered.set(frame.correlation, requestId);
+    this.#unanswered.add(requestId);
     const { refusesWrites } = state;
     const executed = { requestId, runs: false };
     this.#executed = executed;
@@ -126,18 +126,14 @@ export class Requests {
     else expected.ends.push({ fault: late, isLate: true });
   }
 
-  /** Answers leave the shard. */
-  answered(frames: ArrayBuffer): void {
-    readAnswers(frames, ({ correlation }) => {
-      const requestId = this.#unanswered.get(correlation);
-      this.#unanswered.delete(correlation);
-      if (requestId !== undefined) this.#reads.leaves(requestId);
-    });
+  /** An answer leaves the shard. */
+  answered(requestId: string): void {
+    if (this.#unanswered.delete(requestId)) this.#reads.leaves(requestId);
   }
 
   /** The ids of requests that were executed, wait for nobody, and have no answer. */
   get unanswered(): string[] {
-    return [...this.#unanswered.values()].filter((id) => !this.#waiting.has(id));
+    return [...this.#unanswered].filter((id) => !this.#waiting.has(id));
   }
 
   /** The outcome of what a request has asked for; `requestId`: null for a query, which is executed at once. */

@@ -93,6 +93,26 @@ export const clusterBugs = [
     '      await journal?.close();\n    });',
     '      void journal?.close();\n    });',
   ]),
+  bug('a thread of another node goes on when its trust has ended', [
+    'journal/ownership.ts',
+    '    return this.isTrusted() && Atomics.load(this.#term, 0) === term;',
+    '    return Atomics.load(this.#term, 0) === term;',
+  ]),
+  bug('an edge goes by what it was told over an earlier link', [
+    'journal/ownership.ts',
+    '    return this.isTrusted() && Atomics.load(this.#term, 0) === term;',
+    '    return this.isTrusted();',
+  ]),
+  bug('a takeover begins nine seconds after the last beat', [
+    'cluster/lease-keeper.ts',
+    '    if (this.#unchangedMs < silentMs * (comesLast() ? lastPatience : 1)) return;',
+    '    if (this.#unchangedMs < 3.5 * silentMs) return;',
+  ]),
+  bug('requests are passed on to the node that served before', [
+    'cluster/lease-keeper.ts',
+    '    if (address === this.#holder) return;',
+    '    if (this.#holder !== null) return;',
+  ]),
   bug('a webhook thread goes on with what an ended shard has left there', [
     'webhooks/dispatcher.ts',
     'if (actor.shard === shard) this.#change(actor, null);',

@@ -79,7 +79,6 @@ export class Admission {
     this.#reads = reads;
     this.#isFar = far !== null;
     this.#waiting.clear();
-    this.#sent.clear();
     this.#withdrawnAt.clear();
     this.#inFlight.fill(0);
     for (const fair of this.#fair) fair.clear();
@@ -254,15 +253,18 @@ export class Admission {
     }
   }
 
-  /** A message leaves the shard. */
-  leaves(message: FromShard): void {
-    if (!this.#isFar) return;
-    if (!(message instanceof ArrayBuffer)) this.#reads?.hears(message);
-    else
-      readAnswers(message, ({ correlation }) => {
-        const requestId = this.#sent.get(correlation);
-        if (requestId !== undefined) this.#reads?.settled(requestId);
-      });
+  /** A message leaves the shard. `onAnswer` hears of each request that it answers. */
+  leaves(message: FromShard, onAnswer: (requestId: string) => void): void {
+    if (!(message instanceof ArrayBuffer)) {
+      if (this.#isFar) this.#reads?.hears(message);
+      return;
+    }
+    readAnswers(message, ({ correlation }) => {
+      const requestId = this.#sent.get(correlation);
+      if (requestId === undefined) return;
+      if (this.#isFar) this.#reads?.settled(requestId);
+      onAnswer(requestId);
+    });
   }
 
   /** The shard appends a turn. What was taken before its client had gone is in the next one at the latest. */

@@ -3,7 +3,7 @@
 
 import type { Act } from './acts.ts';
 import type { Keyed } from './clients.ts';
-import type { Request } from './service.ts';
+import type { Request } from './edge.ts';
 
 type Fault = readonly [code: string, param: string | null];
 type Bad = Omit<Request, 'apiKey'> & { readonly fault: Fault };

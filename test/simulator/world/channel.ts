@@ -65,21 +65,25 @@ function joined<A, B>(near: Carry, far: Carry): [End<A, B>, End<B, A>] {
   return ends;
 }
 
-export function channel<A, B>(simulation: Simulation, near: Lane, far: Lane): [End<A, B>, End<B, A>] {
-  return joined(
-    (action) => simulation.soon(near, action),
-    (action) => simulation.soon(far, action),
-  );
+/** The ends of links that messages go out by, one after the other, on their way there and back; none within a node. */
+export interface Path {
+  readonly there: readonly LinkEnd[];
+  readonly back: readonly LinkEnd[];
 }
 
-/** A channel between lanes of two nodes; `here` and `there`: the ends of their link. */
-export function channelOver<A, B>(
+export const within: Path = { there: [], back: [] };
+
+/** A channel between lanes, of two nodes where there is a path. */
+export function channel<A, B>(
   simulation: Simulation,
-  [here, near]: readonly [LinkEnd, Lane],
-  [there, far]: readonly [LinkEnd, Lane],
+  near: Lane,
+  far: Lane,
+  { there, back }: Path = within,
 ): [End<A, B>, End<B, A>] {
-  return joined(
-    (action) => there.send(() => simulation.soon(near, action)),
-    (action) => here.send(() => simulation.soon(far, action)),
-  );
+  const carry = (path: readonly LinkEnd[], lane: Lane) => (action: () => void) =>
+    path.reduceRight<() => void>(
+      (next, end) => () => end.send(next),
+      () => simulation.soon(lane, action),
+    )();
+  return joined(carry(back, near), carry(there, far));
 }

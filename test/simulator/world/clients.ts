@@ -4,9 +4,10 @@
 
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { Answer, Request } from './edge.ts';
 import type { Resource } from './facts.ts';
 import type { Limits } from './limits.ts';
-import type { Answer, Entrance, Request } from './service.ts';
+import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
 
 /** An organization in one mode, and the key that its server uses. */

@@ -49,6 +49,15 @@ function nodeOf({ cluster, random }: Fault): ClusterNode {
 
 /** Whoever has waited so long for the standbys asks once more whether they are named. */
 const waitedMs = 150;
+
+/** Such a node, and another one. */
+function twoNodes(fault: Fault): readonly [string, string] {
+  const { cluster, random } = fault;
+  const { name } = nodeOf(fault).machine;
+  const others = cluster.nodes.map(({ machine }) => machine.name).filter((each) => each !== name);
+  return [name, random.pick(others)];
+}
+
 const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
 /** Less than the service may take to be back. */
 const stuckMsMax = 4_400;
@@ -81,15 +90,14 @@ function stickThreads(fault: Fault): void {
 /** One way or both, between a node and PostgreSQL mostly. */
 function cutLink(fault: Fault): void {
   const { world, cluster, random } = fault;
-  const { links, servers, nodes } = cluster;
-  const node = nodeOf(fault).machine.name;
-  const others = nodes.map(({ machine }) => machine.name).filter((name) => name !== node);
+  const { links, servers } = cluster;
+  const [node, other] = twoNodes(fault);
   const places = servers.all.map(({ name }) => name);
   const ways: (readonly [string, string])[] = [];
-  const kind = random.pick(['primary', 'all', 'all', 'node', 'standbys'] as const);
+  const kind = random.pick(['primary', 'all', 'all', 'node', 'node', 'standbys'] as const);
   if (kind === 'primary') ways.push([node, servers.primary.name]);
   else if (kind === 'all') for (const place of places) ways.push([node, place]);
-  else if (kind === 'node') ways.push([node, random.pick(others)]);
+  else if (kind === 'node') ways.push([node, other]);
   else for (const { name } of servers.standbys) ways.push([servers.primary.name, name]);
   const which = random.pick(['there', 'back', 'both'] as const);
   const cut = ways.flatMap(([from, to]) => [
@@ -106,9 +114,8 @@ function cutLink(fault: Fault): void {
 
 /** A link between two nodes is reset, of which one of them hears at once. */
 function resetLink(fault: Fault): void {
-  const { world, cluster, random } = fault;
-  const node = nodeOf(fault).machine.name;
-  const other = random.pick(cluster.nodes.map(({ machine }) => machine.name).filter((name) => name !== node));
+  const { world, cluster } = fault;
+  const [node, other] = twoNodes(fault);
   world.note(`the link from ${node} to ${other} is reset`);
   cluster.links.reset(node, other);
 }
@@ -194,12 +201,19 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'broken connections'(fault) {
     const { world, cluster, random } = fault;
     if (world.settings.lends && random.chance(0.5)) return resetLink(fault);
-    const [node, server] = [nodeOf(fault).machine.name, cluster.servers.primary.name];
-    cluster.links.breakSilently(server, node, 0.5);
+    const [node, other] = twoNodes(fault);
+    cluster.links.breakSilently(cluster.servers.primary.name, node, 0.5);
+    if (random.chance(0.5)) cluster.links.breakSilently(node, other, 0.5);
+    else cluster.links.breakSilently(other, node, 0.5);
   },
-  'lost answers'({ cluster, random }) {
+  'lost answers'(fault) {
+    const { cluster, random } = fault;
     for (const session of cluster.servers.primary.sessions)
       if (random.chance(0.5)) session.losesAnswer = true;
+    const { links } = cluster;
+    const [node, other] = twoNodes(fault);
+    links.loseAnswers(node, other, 0.7);
+    later(fault, awayMs(random), () => links.loseAnswers(node, other, 0));
   },
   'restart PostgreSQL'(fault) {
     const { cluster, random } = fault;

@@ -4,8 +4,11 @@ import { JournalDamaged } from '../../../src/journal/journal.ts';
 import type { Machine } from '../disk/machine.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { Side } from '../net/node-link.ts';
+import { Relay } from '../net/relay.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Cluster } from './cluster.ts';
+import type { Entry } from './edge.ts';
 import { isOfDisk } from './failures.ts';
 import { Service } from './service.ts';
 import type { World } from './world.ts';
@@ -19,6 +22,10 @@ export class ClusterNode {
   readonly #cluster: Cluster;
   readonly #lane: Lane;
   service: Service | null = null;
+  /** Where its connections with other nodes end. */
+  readonly side: Side;
+  /** Takes what no edge of this node takes. */
+  readonly relay: Relay<Entry>;
   isReady = false;
   starts = 0;
   onReady = () => {};
@@ -34,6 +41,16 @@ export class ClusterNode {
     this.#servers = servers;
     this.#cluster = cluster;
     this.#lane = world.simulation.lane(`host of ${machine.name}`);
+    this.side = { name: machine.name, lane: machine.lane('connections') };
+    this.relay = new Relay(cluster.links, this.side);
+  }
+
+  /** What takes the next request that comes to this node; null: it passes that on. */
+  get edge(): Entry | null {
+    const { service } = this;
+    if (service?.isListening) return service;
+    const listening = service?.hosting?.listening ?? [];
+    return listening.length === 0 ? null : this.#cluster.links.random.pick(listening);
   }
 
   /** It has the lease, and may believe so. */
@@ -54,6 +71,7 @@ export class ClusterNode {
     );
     this.service = service;
     service.onShardStart = this.#cluster.onShardStart;
+    service.onHolder = (holder) => this.relay.passTo(this.#cluster.targetAt(holder));
     service.start(() =>
       simulation.soon(this.#lane, () => {
         if (this.service !== service || this.isReady) return;
@@ -87,6 +105,7 @@ export class ClusterNode {
 
   #end(): void {
     this.service?.cut();
+    this.relay.cut(false);
     this.machine.ended(false);
     this.service = null;
     this.isReady = false;
@@ -101,6 +120,7 @@ export class ClusterNode {
     if (this.service === null || this.#isOver) return;
     this.#world.note(`${this.machine.name}: ${withPower ? 'the power fails' : 'the process is killed'}`);
     this.service.cut(withPower);
+    this.relay.cut(withPower);
     this.service = null;
     this.isReady = false;
     this.machine.isFrozen = false;

@@ -4,17 +4,18 @@
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { Folder } from '../disk/volume.ts';
 import { Links } from '../net/links.ts';
+import type { Target } from '../net/relay.ts';
 import { useServers } from '../postgresql/pg.ts';
 import { PostgresServers } from '../postgresql/servers.ts';
 import { dataDir } from './backups.ts';
 import { ClusterNode } from './cluster-node.ts';
+import type { Entry } from './edge.ts';
 import type { Runs } from './runs.ts';
-import type { Answer, Call, Entrance } from './service.ts';
+import type { Entrance } from './service.ts';
+import { ServiceWatch } from './service-watch.ts';
 import type { World } from './world.ts';
 
-/** So long after the last disturbance the service must be there. */
-const backMsMax = 5_000;
-const watchMs = 250;
+const nothing = () => {};
 
 export class Cluster implements Runs {
   readonly #world: World;
@@ -22,9 +23,7 @@ export class Cluster implements Runs {
   readonly servers: PostgresServers;
   readonly nodes: readonly ClusterNode[];
   onShardStart: () => void = () => {};
-  /** When something was last injected, or was over. */
-  #disturbedMs = 0;
-  #isOver = false;
+  readonly watch: ServiceWatch;
 
   constructor(world: World) {
     const { simulation, machines, settings } = world;
@@ -43,6 +42,7 @@ export class Cluster implements Runs {
       volume.root.history = [volume.root.entries];
     }
     this.nodes = machines.map((machine) => new ClusterNode(world, machine, this.servers, this));
+    this.watch = new ServiceWatch(world, this);
   }
 
   /** The first node makes the service, and the others join it. */
@@ -52,7 +52,7 @@ export class Cluster implements Runs {
       first!.onReady = () => {};
       for (const node of others) node.start();
       this.disturbed();
-      this.#watch();
+      this.watch.start();
     };
     first!.start();
   }
@@ -63,7 +63,7 @@ export class Cluster implements Runs {
 
   /** Something was injected, or is over: the service may need its time. */
   disturbed(): void {
-    this.#disturbedMs = this.#world.simulation.nowMs;
+    this.watch.disturbed();
   }
 
   named(name: string): ClusterNode | undefined {
@@ -94,65 +94,53 @@ export class Cluster implements Runs {
   /** The way in: any node that runs. A load balancer leaves out those that refuse connections. */
   get service(): Entrance | null {
     const running = this.nodes.filter(({ service }) => service !== null);
-    return running.length === 0 ? null : this.#through(this.links.random.pick(running));
+    return running.length === 0 ? null : this.through(this.links.random.pick(running));
   }
 
-  #through(node: ClusterNode): Entrance {
-    const { simulation } = this.#world;
-    const reach = (use: (service: Entrance) => void, refused: () => void) => {
-      const { service } = node;
-      if (service === null) refused();
-      else if (service.isListening) use(service);
-      else this.#passOn(node, use, refused);
+  /** A node as others know it that pass requests on to it. */
+  targetAt(name: string | null): Target<Entry> | null {
+    const node = name === null ? undefined : this.named(name);
+    if (node === undefined) return null;
+    return { side: node.side, edge: () => node.edge };
+  }
+
+  /** The way in by a node: its edge, or what passes everything on to that of another node. */
+  through(node: ClusterNode): Entrance {
+    const via = <T>(
+      give: (edge: Entry, answer: (answer: T) => void) => () => void,
+      done: (answer: T) => void,
+      refused: () => void = () => {},
+    ) => {
+      const { edge } = node;
+      return edge === null ? node.relay.take(give, done, refused) : give(edge, done);
     };
-    /** What comes back passes by the node, too. */
-    const back =
-      <T>(done: (answer: T) => void) =>
-      (answer: T) => {
-        if (!node.machine.isFrozen) done(answer);
-      };
     return {
-      request: (request, done) => {
-        const call: Call = { withdraw() {} };
-        reach(
-          (service) => {
-            const passed = service.request(request, back<Answer | null>(done));
-            call.withdraw = () => service.giveUp(passed);
-          },
-          () => void simulation.after(simulation.current, 1, () => done(null)),
-        );
-        return call;
+      request(request, done) {
+        const give = (edge: Entry, answer: typeof done) => {
+          const call = edge.request(request, answer);
+          return () => edge.giveUp(call);
+        };
+        return { withdraw: via(give, done, () => done(null)) };
       },
       giveUp: (call) => call.withdraw(),
-      ask: (org, request, done) =>
-        reach(
-          (service) => service.ask(org, request, back(done)),
-          () => {},
-        ),
-      handOver: (org, request, done) =>
-        reach(
-          (service) => service.handOver(org, request, back(done)),
-          () => {},
-        ),
+      ask: (org, request, done) => {
+        via((edge, answer) => {
+          edge.ask(org, request, answer);
+          return nothing;
+        }, done);
+      },
+      handOver: (org, request, done) => {
+        via((edge, answer) => {
+          edge.handOver(org, request, answer);
+          return nothing;
+        }, done);
+      },
       // An operator goes to a machine whose service takes commands.
       operate: (command, done) => {
         const listening = this.nodes.filter(({ service }) => service?.isListening);
         if (listening.length > 0) this.links.random.pick(listening).service!.operate(command, done);
       },
     };
-  }
-
-  /** To the node that this one takes for the holder of the lease. */
-  #passOn({ machine, service }: ClusterNode, use: (service: Entrance) => void, refused: () => void): void {
-    const holder = service?.holder ?? null;
-    if (holder === null) {
-      refused();
-      return;
-    }
-    if (machine.isFrozen || this.links.isCut(machine.name, holder)) return;
-    const target = this.named(holder)?.service ?? null;
-    if (target?.isListening) use(target);
-    else refused();
   }
 
   /** To be called after every task. */
@@ -186,39 +174,6 @@ export class Cluster implements Runs {
       }
   }
 
-  /** Once nothing has disturbed it for a while, and PostgreSQL and a node are there, somebody serves. */
-  #watch(): void {
-    const { simulation, judge, isDamaged } = this.#world;
-    const lane = simulation.lane('watch');
-    const beganMs = simulation.nowMs;
-    simulation.after(lane, watchMs, () => {
-      simulation.cut(lane);
-      if (this.#isOver) return;
-      // All stood still, and leases have run out.
-      const hasSlept = simulation.nowMs > beganMs + 2 * watchMs;
-      if (hasSlept || !this.#isFit || isDamaged) this.disturbed();
-      const calmMs = simulation.nowMs - this.#disturbedMs;
-      if (calmMs > backMsMax)
-        judge.check(
-          'the service is back within five seconds',
-          this.isReady,
-          () => `nobody serves ${Math.floor(calmMs)} ms after the last disturbance`,
-        );
-      this.#watch();
-    });
-  }
-
-  get #isFit(): boolean {
-    const { primary } = this.servers;
-    const isFit = ({ service, machine: { isFrozen, name, slowness } }: ClusterNode) =>
-      service !== null &&
-      !isFrozen &&
-      slowness === 1 &&
-      !this.links.isCut(name, primary.name) &&
-      !this.links.isCut(primary.name, name);
-    return this.servers.isWhole && this.nodes.some(isFit);
-  }
-
   /** Nothing is injected any more. */
   heal(): void {
     this.links.healAll();
@@ -243,7 +198,7 @@ export class Cluster implements Runs {
   }
 
   end(): void {
-    this.#isOver = true;
+    this.watch.end();
     for (const node of this.nodes) node.end();
   }
 

@@ -3,7 +3,7 @@
 
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import { type Act, tell } from './acts.ts';
-import type { Answer } from './service.ts';
+import type { Answer } from './edge.ts';
 
 const routes = routeTable.flatMap(({ kind, path }, route) => (kind === 'export' ? [{ path, route }] : []));
 const patienceMs = 6_000;

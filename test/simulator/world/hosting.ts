@@ -3,6 +3,7 @@
 
 import { TrustBorrower } from '../../../src/cluster/lent-trust.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
+import type { KeyRingChange } from '../../../src/edge/api/authenticate.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import { ownDriftMax } from '../disk/clocks.ts';
@@ -10,11 +11,16 @@ import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { LinkEnd } from '../net/node-link.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
+import { Edge } from './edge.ts';
 import { judgeShardFailure } from './failures.ts';
+import { HostLinks, type OnTogether } from './host-links.ts';
 import { ShardThread } from './shard-thread.ts';
 import { timing } from './timing.ts';
 import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
+
+/** For so long an edge may go on that has lost its link: its thread may be busy. */
+const busyMsMax = 3_000;
 
 /** Clocks tell whole milliseconds, and run a little wrong. */
 const roundingMs = 3;
@@ -37,6 +43,7 @@ export interface LenderSide {
    */
   beat(answer: (trustMs: number, untilMs: number) => void): void;
   linked(): void;
+  readonly together: OnTogether;
   ready(number: number, thread: ShardThread): void;
   /** Null: it was told to stop. */
   ended(number: number, error: unknown): void;
@@ -75,11 +82,17 @@ export class Hosting {
   readonly #options: HostingOptions;
   readonly #board: OwnershipBoard;
   readonly #trust: TrustBorrower;
+  /** With others that run something for the same node. */
+  readonly #hosts: HostLinks;
   readonly #shards = new Map<number, Running>();
   /** What was lent and is not to stop. */
   readonly #wanted = new Map<number, LentShard>();
   readonly #webhooks: WebhookThread[] = [];
   #lender: Lender | null = null;
+  /** It takes the requests that come to this node; null: they are passed on. */
+  #edge: Edge | null = null;
+  /** Those of earlier links, which take some, too. */
+  readonly #endingEdges = new Set<Edge>();
   /** What is done to partitions, one after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The partition that is let go to be started. */
@@ -87,12 +100,13 @@ export class Hosting {
   #isStopping = false;
 
   constructor(options: HostingOptions) {
-    const { machine, folder, process } = options;
+    const { machine, servers, folder, process } = options;
     this.#options = options;
     this.process = process;
     this.lane = machine.lane('hosting');
     this.#board = new OwnershipBoard(OwnershipBoard.untrusted(folder.shards), machine.clocks.trust);
     this.#trust = new TrustBorrower(this.#board, timing.trustMs);
+    this.#hosts = new HostLinks(servers.links, machine.name, this.lane, process);
   }
 
   /** A node with the lease of this epoch has connected. */
@@ -135,20 +149,65 @@ export class Hosting {
   #lost(link: LinkEnd): void {
     if (this.#lender?.link !== link) return;
     this.#lender = null;
+    this.#hosts.end();
     this.#trust.lost();
+    const { simulation } = this.#options.world;
+    const chance = simulation.random(`edges of ${this.process} at ${simulation.tasks}`);
+    if (this.#edge !== null) this.endEdge(this.#edge, chance.below(busyMsMax));
     this.#wanted.clear();
     for (const number of this.#shards.keys()) this.stopShard(number);
+  }
+
+  /** Links with another node that runs something for the same one. */
+  linkWith(other: Hosting): void {
+    const lender = this.#lender;
+    if (lender === null || this.#isStopping) return;
+    this.#hosts.make(other.#hosts, (process, ends) =>
+      lender.link.send(() => lender.side.together(process, ends)),
+    );
+  }
+
+  /** Runs an edge for as long as the link is there; null: it is not any more. */
+  takeEdge(link: LinkEnd, keys: readonly KeyRingChange[]): Edge | null {
+    if (this.#lender?.link !== link || this.#isStopping) return null;
+    const { world, machine, folder } = this.#options;
+    const { shards } = folder;
+    const edge = new Edge({ world, machine, shards, keys, board: this.#board, term: this.#trust.term });
+    this.#edge = edge;
+    world.happened.add('an edge on another node');
+    return edge;
+  }
+
+  /** Those that listen, any of which may take a request; null: what passes it on. */
+  get listening(): readonly (Edge | null)[] {
+    return [...this.#endingEdges, this.#edge];
+  }
+
+  /** Ends an edge in so many milliseconds. */
+  endEdge(edge: Edge, inMs = 0, onEnded = () => {}): void {
+    const { simulation } = this.#options.world;
+    if (this.#edge === edge) this.#edge = null;
+    this.#endingEdges.add(edge);
+    simulation.after(edge.lane, inMs, () => {
+      edge.end();
+      this.#endingEdges.delete(edge);
+      simulation.cut(edge.lane);
+      onEnded();
+    });
   }
 
   /** Runs a shard for as long as the link is there. */
   take(lent: LentShard): void {
     const lender = this.#lender;
     if (lender === null) return;
+    const { term } = this.#trust;
     this.#wanted.set(lent.number, lent);
-    this.#work = this.#work.then(() => this.#start(lent, lender)).catch((error) => this.lane.onError(error));
+    this.#work = this.#work
+      .then(() => this.#start(lent, lender, term))
+      .catch((error) => this.lane.onError(error));
   }
 
-  async #start(lent: LentShard, lender: Lender): Promise<void> {
+  async #start(lent: LentShard, lender: Lender, term: number): Promise<void> {
     const { world, machine, servers, folder, release } = this.#options;
     const { simulation } = world;
     const { number, lease, accounts, revision, quietMs } = lent;
@@ -167,6 +226,7 @@ export class Hosting {
       servers,
       lease,
       board: this.#board,
+      term,
       number,
       folder,
       accounts,
@@ -274,6 +334,7 @@ export class Hosting {
   /** Resolves, in its own lane, when every shard has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    for (const edge of this.listening) if (edge !== null) this.endEdge(edge);
     await this.#work;
     const running = [...this.#shards];
     for (const [number] of running) this.stopShard(number);
@@ -282,12 +343,14 @@ export class Hosting {
   }
 
   get lanes(): readonly Lane[] {
-    return [this.lane, ...[...this.#shards.values()].flatMap(({ thread }) => thread.lanes)];
+    const edges = this.listening.flatMap((edge) => (edge === null ? [] : [edge.lane]));
+    return [this.lane, ...edges, ...[...this.#shards.values()].flatMap(({ thread }) => thread.lanes)];
   }
 
   /** Nothing of this process runs any more. `isSilent`: its machine ends, and nobody is told. */
   cut(isSilent: boolean): void {
     this.#lender?.link.cut(isSilent);
+    this.#hosts.cut(isSilent);
     for (const webhooks of this.#webhooks) webhooks.cut(isSilent);
   }
 }

@@ -43,6 +43,7 @@ const firstNumber = 100_000;
 const busyShare = 0.3;
 /** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
 const soonMs = 3_000;
+const writtenMs = 1_000;
 
 /** Not in every run, because it takes as long as the run itself. */
 export function hasLater(seed: string): boolean {
@@ -81,6 +82,8 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
   };
   const pass = async (ms: number) => {
     if (random.chance(0.4)) await restart(random.chance(0.5));
+    // What is being written is on disk by then.
+    await until(simulation.nowMs + writtenMs, () => false);
     simulation.nowMs += ms;
     // Wall clocks of several machines are kept right meanwhile.
     for (const { clocks } of world.machines) clocks.correct();

@@ -3,12 +3,17 @@
 
 import { TrustLender } from '../../../src/cluster/lent-trust.ts';
 import type { ReachableNode } from '../../../src/cluster/node.ts';
+import { isDialer } from '../../../src/cluster/wires.ts';
+import type { KeyRingChange } from '../../../src/edge/api/authenticate.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { Placement } from '../../../src/threads/placement.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Links } from '../net/links.ts';
 import { LinkEnd } from '../net/node-link.ts';
+import { type Path, within } from './channel.ts';
+import type { Edge } from './edge.ts';
+import type { HostEnds } from './host-links.ts';
 import type { Hosting, LenderSide, LentShard } from './hosting.ts';
 import type { ShardThread } from './shard-thread.ts';
 import { attemptMsMax, timing } from './timing.ts';
@@ -34,6 +39,10 @@ export interface LendingOptions {
   readonly replace: (number: number) => void;
   readonly onReady: (number: number, thread: ShardThread) => void;
   readonly onEnded: (number: number, error: unknown) => void;
+  /** What edges are to know now. */
+  readonly keys: () => readonly KeyRingChange[];
+  /** The shards that run, here or elsewhere. */
+  readonly running: () => readonly (readonly [number: number, thread: ShardThread])[];
 }
 
 interface Host {
@@ -41,6 +50,15 @@ interface Host {
   readonly hosting: Hosting;
   readonly near: LinkEnd;
   readonly far: LinkEnd;
+}
+
+/** The edge that a host runs. */
+interface LentEdge {
+  readonly host: Host;
+  /** Null: it has not begun. Known where it runs. */
+  edge: Edge | null;
+  /** Resolved when it does not go by what it knows any more. */
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 export class Lending {
@@ -51,6 +69,10 @@ export class Lending {
   readonly #dialed = new Set<string>();
   /** Who runs each shard that is lent. */
   readonly #lent = new Map<number, Host>();
+  /** Until they have ended, and may go by what they know. */
+  readonly #edges = new Set<LentEdge>();
+  /** The ends of the links between other nodes, by the processes that have made them. */
+  readonly #together = new Map<string, Map<string, HostEnds>>();
   readonly #quietUntilMs: number[];
   #isStopping = false;
 
@@ -67,6 +89,15 @@ export class Lending {
     for (const node of nodes) if (node.process !== this.#options.process) this.#dial(node);
     if (this.#placement.know(nodes) !== null) this.#placement.spread();
     this.#move();
+    this.#introduce();
+  }
+
+  /** Tells those that run something of each other: they link with each other, too. */
+  #introduce(): void {
+    const hosts = [...this.#hosts.values()];
+    for (const host of hosts)
+      for (const other of hosts)
+        if (isDialer(host.process, other.process)) host.near.send(() => host.hosting.linkWith(other.hosting));
   }
 
   #dial({ node, process }: ReachableNode): void {
@@ -86,11 +117,14 @@ export class Lending {
         near.send(() => answer(trustMs, untilMs));
       },
       linked: () => {
+        if (this.#isStopping) return;
         this.#hosts.set(process, host);
         this.#placement.linked(process, { node, linkNumber: 0, edges: 0 });
         this.#placement.spread();
         this.#move();
+        this.#lendEdge(host);
       },
+      together: (other, ends) => this.#areTogether(host, other, ends),
       ready: (number, thread) => {
         if (this.#lent.get(number) === host) this.#options.onReady(number, thread);
       },
@@ -114,11 +148,34 @@ export class Lending {
       world.happened.add('a link over which partitions are lent is lost');
     }
     this.#placement.unlinked(host.process);
+    this.#together.delete(host.process);
+    for (const made of this.#together.values()) made.delete(host.process);
     this.#placement.spread();
     world.simulation.after(main, trust.overInMs, () => {
+      for (const lent of this.#edges) if (lent.host === host) this.#edgeIsOver(lent);
       for (const [number, each] of [...this.#lent])
         if (each === host) this.#over(number, new Error('the link is lost'));
     });
+  }
+
+  #lendEdge(host: Host): void {
+    const lent: LentEdge = { host, edge: null, ended: Promise.withResolvers() };
+    this.#edges.add(lent);
+    const keys = this.#options.keys();
+    host.near.send(() => {
+      lent.edge = host.hosting.takeEdge(host.far, keys);
+    });
+    for (const [number, thread] of this.#options.running()) this.#connectEdge(lent, number, thread);
+  }
+
+  #edgeIsOver(lent: LentEdge): void {
+    this.#edges.delete(lent);
+    lent.ended.resolve();
+  }
+
+  #connectEdge(lent: LentEdge, number: number, thread: ShardThread): void {
+    const path = this.#pathFrom(lent.host, number);
+    lent.host.near.send(() => lent.edge?.connect(number, thread, path));
   }
 
   #over(number: number, error: unknown): void {
@@ -167,10 +224,76 @@ export class Lending {
     return this.#lent.has(number);
   }
 
-  /** The ends of the link to whoever runs a shard that is lent. */
-  linkOf(number: number): readonly [near: LinkEnd, far: LinkEnd] {
-    const { near, far } = this.#lent.get(number)!;
-    return [near, far];
+  /** How what an edge of this node says to a shard gets there. */
+  pathTo(number: number): Path {
+    return this.#pathFrom(null, number);
+  }
+
+  /** `from`: the host of the edge; null: it is here. */
+  #pathFrom(from: Host | null, number: number): Path {
+    const to = this.#lent.get(number) ?? null;
+    if (from === to) return within;
+    const straight = from === null || to === null ? null : this.#between(from, to);
+    if (straight !== null) return straight;
+    const [outOf, into] = [from === null ? [] : [from], to === null ? [] : [to]];
+    return {
+      there: [...outOf.map(({ far }) => far), ...into.map(({ near }) => near)],
+      back: [...into.map(({ far }) => far), ...outOf.map(({ near }) => near)],
+    };
+  }
+
+  /** What does not pass this node; null: they have no link. */
+  #between({ process }: Host, { process: other }: Host): Path | null {
+    const ends = this.#together.get(process)?.get(other);
+    if (ends !== undefined) return { there: [ends[0]], back: [ends[1]] };
+    const others = this.#together.get(other)?.get(process);
+    return others === undefined ? null : { there: [others[1]], back: [others[0]] };
+  }
+
+  /** The edges and shards of two other nodes are connected anew. */
+  #areTogether({ process }: Host, other: string, ends: HostEnds | null): void {
+    const made = this.#together.get(process) ?? new Map<string, HostEnds>();
+    this.#together.set(process, made);
+    if (ends === null) made.delete(other);
+    else made.set(other, ends);
+    this.#options.world.happened.add(`two other nodes are ${ends === null ? 'apart' : 'together'}`);
+    for (const [number, thread] of this.#options.running())
+      for (const lent of this.#edges) {
+        const at = [this.#lent.get(number)?.process, lent.host.process];
+        if (at.includes(process) && at.includes(other)) this.#connectEdge(lent, number, thread);
+      }
+  }
+
+  /** Connects the edges of other nodes with a shard that has begun. */
+  connectEdges(number: number, thread: ShardThread): void {
+    for (const lent of this.#edges) this.#connectEdge(lent, number, thread);
+  }
+
+  /** A shard has ended. */
+  disconnectEdges(number: number): void {
+    for (const lent of this.#edges) lent.host.near.send(() => lent.edge?.disconnect(number));
+  }
+
+  /** Resolves when no edge of another node goes by the keys any more that were before the change. */
+  async changed(change: KeyRingChange): Promise<void> {
+    await Promise.all([...this.#edges].map((lent) => this.#changedAt(lent, change)));
+  }
+
+  #changedAt(lent: LentEdge, change: KeyRingChange): Promise<void> {
+    const { world, main } = this.#options;
+    const { near, far } = lent.host;
+    const applied = Promise.withResolvers<void>();
+    near.send(() => {
+      const { edge } = lent;
+      if (edge === null) far.send(applied.resolve);
+      else
+        world.simulation.soon(edge.lane, () => {
+          edge.putKeys(change);
+          far.send(applied.resolve);
+        });
+    });
+    const giveUp = world.simulation.after(main, unansweredMsMax, () => near.end());
+    return Promise.race([applied.promise, lent.ended.promise]).finally(giveUp);
   }
 
   stopShard(number: number): void {
@@ -185,13 +308,24 @@ export class Lending {
   /** `done` follows, in the main lane, when a lent shard has been told, or the node does not answer. */
   tell({ lane }: ShardThread, number: number, run: () => void, done: () => void = () => {}): void {
     const { simulation } = this.#options.world;
-    const [near, far] = this.linkOf(number);
+    const { near, far } = this.#lent.get(number)!;
     near.send(() =>
       simulation.soon(lane, () => {
         run();
         far.send(done);
       }),
     );
+  }
+
+  /** Resolves when no edge of another node takes requests any more. */
+  async stopEdges(): Promise<void> {
+    this.#isStopping = true;
+    for (const lent of this.#edges) {
+      const { near, far, hosting } = lent.host;
+      const over = () => far.send(() => this.#edgeIsOver(lent));
+      near.send(() => (lent.edge === null ? over() : hosting.endEdge(lent.edge, 0, over)));
+    }
+    await Promise.all([...this.#edges].map(({ ended }) => ended.promise));
   }
 
   /** Nothing is lent any more. */

@@ -102,7 +102,7 @@ export class Operators {
       const done = await this.run((directory) => directory.revokeKey(key.text));
       if (done !== null) key.revokedMs = simulation.nowMs;
       this.#world.note(`operator: a key of ${shop.org} is revoked${done === null ? ', perhaps' : ''}`);
-      await this.#tryKey(key);
+      for (const _ of this.#world.machines) await this.#tryKey(key);
     }
     await this.tryKeys(random.below(3));
   }

@@ -2,7 +2,6 @@
 // the supervision of shards; an edge; the shards; and the webhook threads. Each is a lane, and a crash cuts them all.
 
 import type { ReachableNode } from '../../../src/cluster/node.ts';
-import { languages } from '../../../src/contract/vocabulary.ts';
 import { archivedSequence, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import {
   type DataFolder,
@@ -19,31 +18,19 @@ import { SequenceNotes } from '../../../src/data-folder/sequence-notes.ts';
 import { Directory, type DirectoryChange } from '../../../src/directory/directory.ts';
 import { atWriteError } from '../../../src/disk/storage-errors.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import { KeyRing } from '../../../src/edge/api/authenticate.ts';
-import { matchRoute } from '../../../src/edge/http/router.ts';
 import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
 import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
-import { type OnAnswer, ShardClient } from '../../../src/shard/client.ts';
-import { answerFlags, noVersion, requestFlags } from '../../../src/shard/frames.ts';
-import { clientBounds } from '../../../src/shard/memory.ts';
-import type {
-  FromShard,
-  InternalAnswer,
-  InternalRequest,
-  NetworksMessage,
-  ToShard,
-} from '../../../src/shard/protocol.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import { accountOf, keyRingChangeOf } from '../../../src/threads/directory-projections.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
-import { Admission } from './admission.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
 import { dataDir } from './backups.ts';
-import { channel, channelOver } from './channel.ts';
+import { within } from './channel.ts';
+import { type Answer, type Call, Edge, type Entry, type Request } from './edge.ts';
 import { judgeShardFailure } from './failures.ts';
 import type { Hosting } from './hosting.ts';
 import { Lending } from './lending.ts';
@@ -53,46 +40,14 @@ import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
 const restartMs = 100;
-const roomyBounds = clientBounds({ requestsMax: 1_024, mibMax: 1, organizationPercent: 100 }, 1);
-
-export interface Request {
-  readonly apiKey: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly query: string;
-  readonly key: string | null;
-  readonly body: string;
-  /** The member who asks in the dashboard; none for a merchant's server. */
-  readonly member?: string;
-  /** The body is said to be something else than JSON. */
-  readonly isForm?: boolean;
-}
-
-export interface Answer {
-  readonly requestId: string;
-  readonly status: number;
-  readonly text: string;
-  readonly replayed: boolean;
-  readonly originalRequest: string;
-  readonly retryAfterSeconds: number;
-}
-
-/** A request on its way, for a client that may go before it is answered. */
-export interface Call {
-  withdraw: () => void;
-}
-
-let requests = 0;
-
-/** Request ids begin anew with each run. */
-export function resetRequestIds(): void {
-  requests = 0;
-}
 
 /** The ways into a service. */
-export type Entrance = Pick<Service, 'request' | 'giveUp' | 'ask' | 'handOver' | 'operate'>;
+export interface Entrance extends Entry {
+  /** Has the main thread run an operator's command. */
+  operate<T>(command: (directory: Directory) => Promise<T>, done: (result: T | Error) => void): void;
+}
 
-export class Service {
+export class Service implements Entrance {
   readonly #world: World;
   readonly #machine: Machine;
   /** Null where no nodes share the service. */
@@ -100,10 +55,8 @@ export class Service {
   /** Tells processes of a node apart. */
   readonly process: string;
   readonly #main: Lane;
-  readonly #edge: Lane;
-  readonly #keys = new KeyRing();
-  readonly #clients: ShardClient[] = [];
-  readonly #admissions: Admission[] = [];
+  /** Null: it does not listen yet. */
+  #edge: Edge | null = null;
   readonly shards: (ShardThread | null)[] = [];
   readonly #webhooks: WebhookThread[] = [];
   #archive: ArchiveProcess | null = null;
@@ -122,6 +75,8 @@ export class Service {
   directory: Directory | null = null;
   #isStopping = false;
   onShardStart: () => void = () => {};
+  /** Hears to which node requests are passed on while this one stands by; null: to none. */
+  onHolder: (holder: string | null) => void = () => {};
   /** Those that have been ready. */
   readonly #waited = new Set<number>();
   #onShardReady: (number: number) => void = () => {};
@@ -139,7 +94,6 @@ export class Service {
     this.#servers = servers;
     this.process = `process ${world.simulation.tasks} of ${machine.name}`;
     this.#main = machine.lane('main');
-    this.#edge = machine.lane('edge');
     this.#onEnded = onEnded;
     atWriteError.run = ({ message }) => this.#endAtWriteError(message);
   }
@@ -203,7 +157,14 @@ export class Service {
     this.directory = directory;
     directory.onChange((change) => this.#changed(change));
     directory.store.onChange((revision) => this.#noteDirectory(revision));
-    for (const change of directory.snapshot()) this.#keys.put(keyRingChangeOf(change));
+    this.#edge = new Edge({
+      world: this.#world,
+      machine: this.#machine,
+      shards,
+      keys: directory.snapshot().map(keyRingChangeOf),
+      board: this.#board,
+      term: 0,
+    });
     for (let thread = 0; thread < webhookThreads; thread++) this.#webhooks.push(this.#webhookThread(thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
     this.#onShardReady = (number) => {
@@ -211,11 +172,6 @@ export class Service {
       if (this.#waited.size === shards) ready();
     };
     for (let number = 0; number < shards; number++) {
-      const soon = (run: () => void) => simulation.soon(this.#edge, run);
-      const scheduler = { soon, elapsedMs: () => simulation.nowMs };
-      const bounds = settings.bounds ?? roomyBounds;
-      this.#clients.push(new ShardClient(bounds, scheduler));
-      this.#admissions.push(new Admission(this.#world, this.#edge, bounds));
       this.shards.push(null);
       this.#startShard(number);
     }
@@ -255,6 +211,7 @@ export class Service {
       folder: this.#folder,
       process: this.process,
       onEnded: this.#onEnded,
+      onHolder: (holder) => this.onHolder(holder),
       onNodes: (nodes) => this.#lendTo(nodes),
     });
     this.#claimed(await this.#standBy.claim());
@@ -281,11 +238,6 @@ export class Service {
     });
   }
 
-  /** Where this node passes requests on to while it stands by; null: nowhere, or it serves itself. */
-  get holder(): string | null {
-    return this.#standBy?.holder ?? null;
-  }
-
   /** The threads by which it owns anything: that which keeps the lease, and those of its shards. */
   get lanesOfOwner(): { readonly lease: readonly Lane[]; readonly shards: readonly Lane[] } {
     const here = this.shards.filter((_, number) => !this.#lending?.isLent(number));
@@ -300,7 +252,7 @@ export class Service {
 
   /** The edges listen: the node has what a service needs. */
   get isListening(): boolean {
-    return this.directory !== null;
+    return this.#edge !== null;
   }
 
   /** All shards have run here once: from then on others may run some. */
@@ -324,6 +276,11 @@ export class Service {
         followAgain: (number, isWanted) => standBy.followAgain(number, isWanted),
         replace: (number) => this.#replace(number),
         onReady: (number, thread) => this.#lentReady(number, thread),
+        keys: () => this.directory!.snapshot().map(keyRingChangeOf),
+        running: () =>
+          [...this.shards.entries()].flatMap(([number, thread]) =>
+            thread?.shard === undefined ? [] : [[number, thread] as const],
+          ),
         onEnded: (number, error) => this.#shardIsOver(number, error),
       });
     }
@@ -380,6 +337,7 @@ export class Service {
       servers: this.#servers,
       lease: this.#claim.lease,
       board: this.#board,
+      term: 0,
       number,
       folder: this.#folder,
       accounts: this.#accountsOf(number),
@@ -392,7 +350,7 @@ export class Service {
       simulation.soon(this.#main, () => {
         if (this.shards[number] !== thread) return;
         this.#world.note(`shard ${number} is ready`);
-        this.#connect(number, thread, channel<ToShard, FromShard>(simulation, this.#edge, thread.lane));
+        this.#connect(number, thread);
         const quietMs = this.#lending?.quietMs(number) ?? 0;
         if (quietMs === 0) this.#deliver(number, thread);
         else simulation.after(this.#main, quietMs, () => this.#deliver(number, thread));
@@ -402,32 +360,20 @@ export class Service {
 
   /** Another node runs the shard. */
   #lentReady(number: number, thread: ShardThread): void {
-    const { simulation } = this.#world;
-    const [near, far] = this.#lending!.linkOf(number);
     this.shards[number] = thread;
     this.#world.note(`shard ${number} is ready on another node`);
-    this.#connect(
-      number,
-      thread,
-      channelOver<ToShard, FromShard>(simulation, [near, this.#edge], [far, thread.lane]),
-    );
+    this.#connect(number, thread);
   }
 
-  #connect(
-    number: number,
-    thread: ShardThread,
-    [near, far]: ReturnType<typeof channel<ToShard, FromShard>>,
-  ): void {
+  /** Connects a shard that has begun with every edge. */
+  #connect(number: number, thread: ShardThread): void {
     // What changed in the directory meanwhile.
     for (const account of this.#accountsOf(number)) this.#tell(number, () => thread.putAccount(account));
     const { revision } = this.directory!;
     this.#tell(number, () => thread.noteDirectory(revision));
-    const admission = this.#admissions[number]!;
-    thread.connect(far, admission);
-    const farLane = this.#lending?.isLent(number) ? thread.lane : null;
-    this.#world.simulation.soon(this.#edge, () =>
-      this.#clients[number]!.connect(admission.watched(near, thread.undurable, farLane)),
-    );
+    const path = this.#lending?.pathTo(number) ?? within;
+    this.#edge!.connect(number, thread, path);
+    this.#lending?.connectEdges(number, thread);
     this.#onShardReady(number);
   }
 
@@ -469,7 +415,8 @@ export class Service {
     this.shards[number] = null;
     this.#replaced.delete(number);
     for (const webhooks of this.#webhooks) webhooks.disconnected(number);
-    simulation.soon(this.#edge, () => this.#clients[number]!.disconnect());
+    this.#edge!.disconnect(number);
+    this.#lending?.disconnectEdges(number);
     this.#onShardEnded.get(number)?.();
     if (this.#isStopping) return;
     if (error instanceof JournalDamaged) {
@@ -490,7 +437,7 @@ export class Service {
     const started = this.#webhookThread(ended);
     this.#webhooks[ended] = started;
     for (const [number, thread] of this.shards.entries())
-      if (thread !== null && this.#clients[number]!.connected && !this.#lending?.isLent(number))
+      if (thread !== null && this.#edge!.isConnected(number) && !this.#lending?.isLent(number))
         started.connect(number, thread);
   }
 
@@ -529,11 +476,12 @@ export class Service {
       });
     await told((done) => this.#tell(number, () => thread?.putAccount(accountOf(change.organization)), done));
     await told((done) =>
-      simulation.soon(this.#edge, () => {
-        this.#keys.put(keyRingChangeOf(change));
+      simulation.soon(this.#edge!.lane, () => {
+        this.#edge!.putKeys(keyRingChangeOf(change));
         simulation.soon(this.#main, done);
       }),
     );
+    await this.#lending?.changed(keyRingChangeOf(change));
   }
 
   /** Every shard that runs notes how far the directory has come. */
@@ -552,83 +500,14 @@ export class Service {
 
   /** Takes a request at the edge. `done` gets null when there is no answer but that one should try again. */
   request(request: Request, done: (answer: Answer | null) => void): Call {
-    const call: Call = { withdraw() {} };
-    this.#world.simulation.soon(this.#edge, () => this.#take(request, done, call));
-    return call;
+    if (this.#edge !== null) return this.#edge.request(request, done);
+    this.#world.simulation.soon(this.#main, () => done(null));
+    return { withdraw() {} };
   }
 
   /** The client of a request has gone. */
   giveUp(call: Call): void {
-    this.#world.simulation.soon(this.#edge, () => call.withdraw());
-  }
-
-  #take(
-    { apiKey, method, path, query, key, body, member = '', isForm = false }: Request,
-    done: (answer: Answer | null) => void,
-    call: Call,
-  ): void {
-    if (!this.#board.isTrusted()) {
-      done(null);
-      return;
-    }
-    const known = this.#keys.authenticate(`Bearer ${apiKey}`, this.#machine.clocks.wall);
-    const requestId = `req_${String(++requests).padStart(25, '0')}`;
-    const none = { replayed: false, originalRequest: '', retryAfterSeconds: 0 };
-    if ('refusal' in known) {
-      const text = JSON.stringify({ error: { code: known.refusal.code } });
-      done({ requestId, status: 401, text, ...none });
-      return;
-    }
-    const match = matchRoute(method, path)!;
-    const flags =
-      (known.livemode ? requestFlags.livemode : 0) |
-      (key === null ? 0 : requestFlags.hasIdempotencyKey) |
-      (member === '' ? 0 : requestFlags.byMember) |
-      (isForm ? requestFlags.wrongContentType : 0);
-    const frame = {
-      route: match.route,
-      flags,
-      // Mostly English.
-      language: requests % 5 < 3 ? languages.indexOf('en') : (requests % 5) - 2,
-      version: noVersion,
-      org: known.org,
-      requestId,
-      id: match.id,
-      query,
-      idempotencyKey: key ?? '',
-      member,
-      body: Buffer.from(body),
-    };
-    const number = this.shardOf(known.org);
-    const client = this.#clients[number];
-    if (client === undefined) {
-      done(null);
-      return;
-    }
-    const admission = this.#admissions[number]!;
-    const onAnswer: OnAnswer = (answer) => {
-      if (answer === 'overloaded') admission.refused(requestId);
-      admission.settled(requestId);
-      if (typeof answer === 'string') {
-        done(null);
-        return;
-      }
-      const { status, originalRequest, retryAfterSeconds } = answer;
-      const replayed = (answer.flags & answerFlags.replayed) !== 0;
-      done({
-        requestId,
-        status,
-        text: answer.body.toString('utf8'),
-        replayed,
-        originalRequest,
-        retryAfterSeconds,
-      });
-    };
-    let correlation = 0;
-    admission.given(requestId, frame, client, () => {
-      correlation = client.send(frame, onAnswer);
-    });
-    call.withdraw = () => admission.withdraw(client, correlation, requestId);
+    this.#edge?.giveUp(call);
   }
 
   /** An operator has the checkpoints of all shards compacted. */
@@ -636,26 +515,12 @@ export class Service {
     for (const thread of this.shards) if (thread?.shard !== undefined) thread.compact();
   }
 
-  /** Asks a shard as a page or an operator does. */
-  ask(org: string, request: InternalRequest, done: (answer: InternalAnswer) => void): void {
-    this.#world.simulation.soon(this.#edge, () => {
-      void this.#clients[this.shardOf(org)]?.ask(request).then((answer) => {
-        const isWhole = !answer.ok || typeof answer.body === 'string';
-        this.#world.judge.check(
-          'an answer says what became of its request',
-          isWhole,
-          () => `${request.kind} is answered ${JSON.stringify(answer)}`,
-        );
-        done(answer);
-      });
-    });
+  ask(...asked: Parameters<Edge['ask']>): void {
+    this.#edge?.ask(...asked);
   }
 
-  /** Takes what a network posts for an organization, and what operators ask about its calls. */
-  handOver(org: string, request: NetworksMessage['request'], done: (answer: InternalAnswer) => void): void {
-    this.#world.simulation.soon(this.#edge, () => {
-      void this.#clients[this.shardOf(org)]?.handOver(request).then(done);
-    });
+  handOver(...handed: Parameters<Edge['handOver']>): void {
+    this.#edge?.handOver(...handed);
   }
 
   /** Stops as it is told to; `stopped` follows when everything is closed. */
@@ -664,11 +529,12 @@ export class Service {
     this.#isStopping = true;
     simulation.soon(this.#main, () => {
       for (const webhooks of this.#webhooks) webhooks.cut();
-      for (const client of this.#clients) client.disconnect();
+      this.#edge?.end();
+      const edges = this.#lending?.stopEdges();
       const stops = this.shards.map((thread, number) =>
         thread?.shard === undefined ? null : this.#stopShard(number, thread),
       );
-      void Promise.all(stops).then(async () => {
+      void Promise.all([...stops, edges]).then(async () => {
         this.#lending?.stop();
         await this.#stopArchive();
         await this.#notes?.close();
@@ -740,10 +606,7 @@ export class Service {
 
   /** The requests, and their bytes, of which the edge believes that they wait for a shard. */
   get waiting(): number {
-    return this.#clients.reduce(
-      (sum, { waitingCount, waitingBytes }) => sum + waitingCount + waitingBytes,
-      0,
-    );
+    return this.#edge?.waiting ?? 0;
   }
 
   get openWork(): number {
@@ -782,6 +645,7 @@ export class Service {
 
   /** The threads of the process that write. */
   get lanes(): readonly Lane[] {
-    return [this.#main, this.#edge, ...(this.#standBy?.lanes ?? []), ...this.lanesOfOwner.shards];
+    const edge = this.#edge === null ? [] : [this.#edge.lane];
+    return [this.#main, ...edge, ...(this.#standBy?.lanes ?? []), ...this.lanesOfOwner.shards];
   }
 }

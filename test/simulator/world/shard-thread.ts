@@ -51,6 +51,8 @@ export interface ShardThreadOptions {
   readonly servers: PostgresServers | null;
   readonly lease: number | null;
   readonly board: OwnershipBoard;
+  /** That of the link that it came by; 0: the process that has the lease runs it. */
+  readonly term: number;
   readonly number: number;
   readonly folder: DataFolder;
   readonly accounts: readonly ShardAccount[];
@@ -79,7 +81,8 @@ export class ShardThread {
   #isStopping = false;
   #hasFailed = false;
   #oracle: Oracle | null = null;
-  #admission: Admission | null = null;
+  /** Of the edges that are connected. */
+  readonly #admissions = new Set<Admission>();
   readonly #peers: Peer[] = [];
   /** Where several may append to a log, each has a history of its own. */
   readonly #owner: string;
@@ -124,7 +127,8 @@ export class ShardThread {
   }
 
   async #open(): Promise<void> {
-    const { world, machine, board, lease, number, folder, accounts, revision, onFailure } = this.#options;
+    const { world, machine, board, term, lease, number, folder, accounts, revision, onFailure } =
+      this.#options;
     const { simulation, settings } = world;
     const { clocks } = machine;
     this.#journal = await openJournal({
@@ -135,7 +139,7 @@ export class ShardThread {
       checkpointer: this.#checkpointer,
       ...this.#remote(),
       onOwnership: (isHeld) => board.setHeld(number, isHeld),
-      isTrusted: () => board.isTrusted(),
+      isTrusted: () => board.isTrustedIn(term),
     });
     this.#tools = new ShardTools({
       ...this.#options,
@@ -332,7 +336,7 @@ export class ShardThread {
           const appended = log.append(turn);
           history.appended(turn, appended.locations);
           this.undurable.appended(appended.durable);
-          this.#admission?.appended(turn);
+          for (const admission of this.#admissions) admission.appended(turn);
           const last = log.nextSequence - 1;
           appended.durable.then(
             () => {
@@ -389,12 +393,11 @@ export class ShardThread {
 
   /** `admission` hears what happens to the requests of the port. */
   connect(port: ShardPort, admission: Admission | null = null): void {
-    if (admission !== null) this.#admission = admission;
+    if (admission !== null) this.#admissions.add(admission);
     const { world, lease, number } = this.#options;
     const post = (message: FromShard) => {
-      admission?.leaves(message);
+      admission?.leaves(message, (requestId) => this.#oracle?.requests.answered(requestId));
       if (message instanceof ArrayBuffer) {
-        this.#oracle?.requests.answered(message);
         world.speaks(lease, 'an answer');
         world.speaksFor(number, this.#journal.ownership.epoch);
       }

@@ -73,6 +73,8 @@ export interface StandByOptions {
   readonly process: string;
   /** Hears why the process can't go on. */
   readonly onEnded: (error: unknown) => void;
+  /** Hears which node has the lease, when that changes; null: none, or this one. */
+  readonly onHolder: (holder: string | null) => void;
   /** Hears of all nodes, once this one has the lease. */
   readonly onNodes: (nodes: readonly ReachableNode[]) => void;
 }
@@ -91,8 +93,6 @@ export class StandBy {
   #isStopping = false;
   /** What this node runs for another; null: it stands by for nobody, or nothing is lent. */
   hosting: Hosting | null = null;
-  /** The node that has the lease, as far as this one knows. */
-  holder: string | null = null;
 
   constructor(options: StandByOptions) {
     const { machine, folder, onEnded } = options;
@@ -138,14 +138,18 @@ export class StandBy {
         this.#isHolder = true;
         // One that was stopped had waited for its own attempts, and not for those of other nodes.
         const quietMs = isClean && !world.settings.lends ? 0 : longestMs;
-        told(() => this.#taken.resolve({ ownership: this.#ownership, lease, quietMs }));
+        told(() => {
+          this.#options.onHolder(null);
+          this.#taken.resolve({ ownership: this.#ownership, lease, quietMs });
+        });
       },
       refusalOf: () => null,
       onRefused: (reason) => told(() => onEnded(new ServiceCrash(reason))),
       onLost: () => told(() => onEnded(new ServiceCrash('another node has taken the lease'))),
-      onHolder: (address) => {
-        this.holder = address;
-      },
+      onHolder: (address) =>
+        told(() => {
+          if (!this.#isHolder) this.#options.onHolder(address);
+        }),
       onWanted: (successor) => told(() => onEnded(new ServiceCrash(`the lease moves to ${successor}`))),
       onTrouble: (trouble) =>
         world.note(`${machine.name}: the lease ${trouble === null ? 'is seen' : `is not seen: ${trouble}`}`),

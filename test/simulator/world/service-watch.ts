@@ -1,0 +1,119 @@
+// Whether the service is there again in time after it was disturbed: somebody asks, through each node that is connected and for
+// each organization, until the answer is not that one should try again.
+
+import type { Shop } from './clients.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import type { World } from './world.ts';
+
+/** So long after the last disturbance the service must be there. */
+const backMsMax = 5_000;
+const watchMs = 250;
+/** A takeover takes that long at least, so nobody asks before. */
+const quietMs = 1_500;
+
+export class ServiceWatch {
+  readonly #world: World;
+  readonly #cluster: Cluster;
+  /** Whoever asks: one of each organization. */
+  shops: readonly Shop[] = [];
+  /** When something was last injected, or was over. */
+  #disturbedMs = 0;
+  /** When each node was last not connected as it should be. */
+  readonly #unfitMs = new Map<ClusterNode, number>();
+  /** Who was answered through each node since then. */
+  readonly #answered = new Map<ClusterNode, Set<Shop>>();
+  #isOver = false;
+
+  constructor(world: World, cluster: Cluster) {
+    this.#world = world;
+    this.#cluster = cluster;
+  }
+
+  /** Something was injected, or is over: the service may need its time. */
+  disturbed(): void {
+    this.#disturbedMs = this.#world.simulation.nowMs;
+    this.#answered.clear();
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  start(): void {
+    const { simulation, isDamaged } = this.#world;
+    const lane = simulation.lane('watch');
+    const beganMs = simulation.nowMs;
+    simulation.after(lane, watchMs, () => {
+      simulation.cut(lane);
+      if (this.#isOver) return;
+      // All stood still, and leases have run out.
+      const hasSlept = simulation.nowMs > beganMs + 2 * watchMs;
+      if (hasSlept || !this.#hasQuorum || isDamaged) this.disturbed();
+      for (const node of this.#cluster.nodes) {
+        if (!this.#isFit(node)) {
+          this.#unfitMs.set(node, simulation.nowMs);
+          this.#answered.delete(node);
+        }
+        for (const shop of this.shops) this.#look(node, shop);
+      }
+      this.start();
+    });
+  }
+
+  #look(node: ClusterNode, shop: Shop): void {
+    const { simulation, judge } = this.#world;
+    const sinceMs = Math.max(this.#disturbedMs, this.#unfitMs.get(node) ?? 0);
+    const calmMs = simulation.nowMs - sinceMs;
+    const answered = this.#answered.get(node) ?? new Set();
+    this.#answered.set(node, answered);
+    if (calmMs < quietMs || answered.has(shop)) return;
+    judge.check(
+      'the service is back within five seconds',
+      calmMs <= backMsMax,
+      () => `${node.machine.name} answers nobody ${Math.floor(calmMs)} ms after the last disturbance`,
+    );
+    const request = {
+      apiKey: shop.apiKey,
+      method: 'GET',
+      path: '/v1/account',
+      query: '',
+      key: null,
+      body: '',
+    } as const;
+    this.#cluster.through(node).request(request, (answer) => {
+      // A disturbance since then has begun another set.
+      if (answer !== null && answer.status !== 503) answered.add(shop);
+    });
+  }
+
+  /** PostgreSQL is whole, and a node can reach it. */
+  get #hasQuorum(): boolean {
+    const { servers, nodes } = this.#cluster;
+    return servers.isWhole && nodes.some((node) => this.#isAtWork(node));
+  }
+
+  /** It can reach PostgreSQL. */
+  #isAtWork({ service, machine: { isFrozen, name, slowness } }: ClusterNode): boolean {
+    return (
+      service !== null &&
+      !isFrozen &&
+      slowness === 1 &&
+      this.#areConnected(name, this.#cluster.servers.primary.name)
+    );
+  }
+
+  /** It can serve itself, or pass requests on to the node that does. */
+  #isFit(node: ClusterNode): boolean {
+    const serving = this.#cluster.serving ?? node;
+    return (
+      this.#isAtWork(node) &&
+      (serving === node || this.#areConnected(node.machine.name, serving.machine.name))
+    );
+  }
+
+  #areConnected(one: string, other: string): boolean {
+    const { links } = this.#cluster;
+    return !links.isCut(one, other) && !links.isCut(other, one);
+  }
+}
