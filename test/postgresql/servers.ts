@@ -118,21 +118,25 @@ export class PostgresServer {
     return { host: '127.0.0.1', port: this.port, user, database };
   }
 
-  get #pids(): number[] {
+  /** Sends a signal to every process of the server. */
+  #signal(name: Signal): void {
     const file = join(this.folder, 'postmaster.pid');
-    if (!existsSync(file)) return [];
+    if (!existsSync(file)) return;
     const postmaster = Number(readFileSync(file, 'latin1').split('\n')[0]);
+    // So that it starts nobody in between.
+    if (!sendSignal(postmaster, 'SIGSTOP')) return;
     const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'latin1').trim();
-    return [postmaster, ...children.split(' ').filter(Boolean).map(Number)];
+    for (const pid of children.split(' ').filter(Boolean)) sendSignal(Number(pid), name);
+    sendSignal(postmaster, name);
   }
 
   /** Stops every process of the server where it is; `thaw` lets them go on. */
   freeze(): void {
-    for (const pid of this.#pids) process.kill(pid, 'SIGSTOP');
+    this.#signal('SIGSTOP');
   }
 
   thaw(): void {
-    for (const pid of this.#pids) process.kill(pid, 'SIGCONT');
+    this.#signal('SIGCONT');
   }
 
   /** `fast` ends all transactions, `kill` is a crash. */
@@ -140,15 +144,8 @@ export class PostgresServer {
     const child = this.#process;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const pids = how === 'kill' ? this.#pids : [];
+    if (how === 'kill') this.#signal('SIGKILL');
     child.kill(how === 'kill' ? 'SIGKILL' : 'SIGINT');
-    for (const pid of pids.slice(1)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended with the others.
-      }
-    }
     await ended;
     if (how === 'kill') rmSync(join(this.folder, 'postmaster.pid'), { force: true });
   }
@@ -170,6 +167,18 @@ export class PostgresServer {
 
   configure(lines: string): Promise<void> {
     return appendFile(join(this.folder, 'postgresql.conf'), lines);
+  }
+}
+
+type Signal = 'SIGSTOP' | 'SIGCONT' | 'SIGKILL';
+
+/** False when the process has ended, as one does whose connection was just closed. */
+function sendSignal(pid: number, name: Signal): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
   }
 }
 
@@ -258,13 +267,7 @@ export class PostgresServers {
   }
 
   async stop(): Promise<void> {
-    for (const server of this.all) {
-      try {
-        server.thaw();
-      } catch {
-        // It does not run.
-      }
-    }
+    for (const server of this.all) server.thaw();
     await Promise.all(this.all.map((server) => server.stop('kill')));
     rmSync(this.folder, { recursive: true, force: true });
   }
