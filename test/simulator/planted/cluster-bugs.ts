@@ -18,6 +18,29 @@ export const clusterBugs = [
     '    if (mirrored.sequence === sequence) return;',
     '    if (mirrored.sequence >= sequence - 1) return;',
   ]),
+  bug(
+    'a node serves although PostgreSQL has lost what its mirror has',
+    [
+      'journal/log/mirror.ts',
+      '  if (sequence > end.sequence) throw divergence(partition, mirrored, end);',
+      '  if (sequence > end.sequence) return;',
+    ],
+    [
+      'journal/log/mirror.ts',
+      '  if (known !== checksum) throw divergence(',
+      '  if (known !== checksum) void divergence(',
+    ],
+    [
+      'journal/log/replicated-log.ts',
+      '    if (mirrored.sequence === sequence) return;',
+      '    if (mirrored.sequence >= sequence) return;',
+    ],
+    [
+      'journal/log/replicated-log.ts',
+      '    this.#acknowledged = acquired.end.sequence;',
+      '    this.#acknowledged = this.#mirror.end().sequence;',
+    ],
+  ),
   bug('the directory is served as the mirror has it', [
     'directory/directory-mirror.ts',
     '  if (from === end.sequence) return;',

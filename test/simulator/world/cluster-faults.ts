@@ -61,6 +61,8 @@ function twoNodes(fault: Fault): readonly [string, string] {
 const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
 /** Less than the service may take to be back. */
 const stuckMsMax = 4_400;
+/** After that a standby is promoted, once the primary is gone. */
+const promotedMsMax = 4_000;
 const awayMs = (random: Random) => random.skewed(300, 10_000);
 
 function freeze(fault: Fault, isSuspended: boolean): void {
@@ -138,7 +140,7 @@ function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
   if (gone === 'stays') old.isFrozen = true;
   else old.crash(random.chance(0.5));
   world.note(`PostgreSQL ${old.name} ${gone === 'stays' ? 'is frozen' : 'ends'}`);
-  later(fault, random.skewed(200, 4_000), () => {
+  later(fault, random.skewed(200, promotedMsMax), () => {
     const acknowledged = old.acknowledged;
     if (servers.primary !== old || servers.promote(random, isWrong) === null) {
       old.isFrozen = false;
@@ -149,6 +151,7 @@ function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
     world.note(`PostgreSQL ${primary.name} is promoted${isLost ? ', and lacks what was acknowledged' : ''}`);
     if (isLost) {
       world.happened.add('a wrong promotion');
+      cluster.lost();
       world.isForgetful = !world.isDamaged;
       world.isDamaged = true;
     }
@@ -278,7 +281,8 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     cluster.links.cut(primary.name, first.name);
     later(fault, fault.random.skewed(300, 4_000), () => {
       promote(fault, 'ends', true);
-      later(fault, 1, () => cluster.links.heal(primary.name, first.name));
+      // What was sent to it must not arrive before.
+      later(fault, promotedMsMax, () => cluster.links.heal(primary.name, first.name));
     });
   },
 };

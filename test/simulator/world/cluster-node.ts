@@ -90,7 +90,7 @@ export class ClusterNode {
       // An operator has to promote the right standby, or to accept the loss.
       judge.check('the service starts on what a crash leaves', isDamaged, () => message);
       // A standby may have had nothing at all.
-      const isTold = /PostgreSQL has (lost what it had acknowledged|no log) of partition/.test(message);
+      const isTold = /PostgreSQL has (lost what it had acknowledged of|no log of partition)/.test(message);
       judge.check('a wrong promotion is refused and told', isTold, () => message);
       happened.add('a node refuses what PostgreSQL has lost');
       this.refusal = message;

@@ -91,6 +91,15 @@ export class Cluster implements Runs {
     return this.serving?.service?.records() ?? new Map();
   }
 
+  /** The standby that was promoted lacks what was acknowledged: nodes whose mirrors have that may not serve it. */
+  lost(): void {
+    const { tables } = this.servers.primary;
+    for (const { machine, service } of this.nodes)
+      for (const [partition, { sequence }] of service?.mirrorEnds.entries() ?? [])
+        if (sequence >= (tables.partition(partition)?.next_sequence ?? 1))
+          this.#world.aheadOfLog.add(`${machine.name} ${partition}`);
+  }
+
   /** The way in: any node that runs. A load balancer leaves out those that refuse connections. */
   get service(): Entrance | null {
     const running = this.nodes.filter(({ service }) => service !== null);

@@ -235,6 +235,7 @@ export class ShardThread {
       serviceMs >= newestMs || world.isDamaged,
       () => `shard ${number} goes on at ${serviceMs}, and its newest entry is of ${newestMs}`,
     );
+    world.serves(machine.name, number);
     this.#auditMirror();
     const { state } = running.shard;
     const { checkpoint } = this.#journal;

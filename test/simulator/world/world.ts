@@ -54,6 +54,8 @@ export class World {
   newestLease = () => 0;
   /** The epoch of a partition, as PostgreSQL has it. */
   newestOwner = (_partition: number) => 0;
+  /** Nodes, each with a partition, whose mirrors have what a wrong promotion has lost. */
+  readonly aheadOfLog = new Set<string>();
   /** What listens on a node for one that has partitions to lend; null: nothing. */
   hostingAt: (node: string) => Hosting | null = () => null;
   /** The run injects nothing any more. */
@@ -126,6 +128,15 @@ export class World {
       'nobody speaks for what another node has taken',
       newest <= epoch,
       () => `an answer leaves partition ${partition} of epoch ${epoch}, and ${newest} has taken over`,
+    );
+  }
+
+  /** A node begins to serve a partition: where its mirror has what PostgreSQL has lost it must refuse. */
+  serves(node: string, partition: number): void {
+    this.judge.check(
+      'a wrong promotion is refused and told',
+      !this.aheadOfLog.has(`${node} ${partition}`),
+      () => `${node} serves partition ${partition}, and has more of it than the standby that was promoted`,
     );
   }
 
