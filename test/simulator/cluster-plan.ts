@@ -79,7 +79,6 @@ export function planWithNodes({ seed, settings }: Plan, acts: (random: Random) =
     organizations: random.between(1, 2),
     clocksDiffer: new Random(`${seed}/drift of nodes`).chance(0.5),
     tightLimit: 0,
-    dayCap: 0,
     archiveAgeMs: 0,
     repeatsEffects: random.chance(0.5),
     receiverTroubleRate: random.pick([0, 0.3, 0.9]),

@@ -117,6 +117,7 @@ export async function healCluster(healing: Healing<Cluster>): Promise<void> {
     clients.run(() => auditAnswers(world, clients, operators, shops));
     await until(endMs + healingMs, () => clients.outstanding === 0);
     await until(endMs + healingMs, isIdle);
+    if (judge.finding === null) await auditDayCap(healing);
     if (judge.finding === null) auditRecordsAtEnd(world, clients, cluster.records());
   }
   if (judge.finding === null) await auditMirrors(healing);

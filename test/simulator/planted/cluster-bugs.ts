@@ -66,6 +66,11 @@ export const clusterBugs = [
     '    if (row === undefined) throw this.#fenced(epoch);\n  }\n\n  async begin',
     '    void row;\n  }\n\n  async begin',
   ]),
+  bug('what an earlier owner has noted is not taken over', [
+    'journal/open-journal.ts',
+    '      if (replicated.notedMetadata.size > 0) await',
+    '      if (replicated.notedMetadata.size < 0) await',
+  ]),
   bug('a batch is answered before PostgreSQL has it', [
     'journal/log/replicated-log.ts',
     '        await this.#remote.append(epoch, batch);',

@@ -111,7 +111,7 @@ function ask(
 
 /** Tells the shop's shard something beside the API, and nobody says it again. */
 export function tell(
-  { service, clients, shop }: Act,
+  { service, clients, shop }: Pick<Act, 'service' | 'clients' | 'shop'>,
   request: object,
   onRefused: (code: string) => void = () => {},
 ): Promise<string | null> {

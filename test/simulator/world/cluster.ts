@@ -3,6 +3,7 @@
 
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { Folder } from '../disk/volume.ts';
+import type { Random } from '../kernel/random.ts';
 import { Links } from '../net/links.ts';
 import type { Target } from '../net/relay.ts';
 import { useServers } from '../postgresql/pg.ts';
@@ -204,6 +205,37 @@ export class Cluster implements Runs {
 
   compact(): void {
     this.serving?.service?.compact();
+  }
+
+  /** The node that runs the shard of an organization; null: none does. */
+  #runs(shard: number | undefined): ClusterNode | null {
+    const isRun = (node: ClusterNode) =>
+      [node.service, node.service?.hosting].some((each) => each?.owned.some(([number]) => number === shard));
+    return this.nodes.find(isRun) ?? null;
+  }
+
+  /** On the same node or another one. */
+  startAnew(org: string, random: Random): () => boolean {
+    const { happened, settings } = this.#world;
+    const shard = this.serving?.service?.shardOf(org);
+    const runs = this.#runs(shard);
+    const downMs = random.between(100, 8_000);
+    const others = this.nodes.filter((node) => node !== runs && node.service !== null);
+    const ways = ['the node that serves ends', 'the node that serves stops'] as const;
+    const way = random.pick(
+      settings.lends ? ([...ways, 'its node ends', 'it moves', 'it moves'] as const) : ways,
+    );
+    happened.add(`a count of a day goes on when ${way}`);
+    this.disturbed();
+    if (way === 'it moves' && shard !== undefined && others.length > 0) {
+      const other = random.pick(others);
+      this.servers.primary.wantAt(shard, other.service!.process);
+      return () => this.#runs(shard) === other;
+    }
+    if (way === 'the node that serves stops') this.stop();
+    else if (way === 'its node ends' && runs !== null) runs.crash(random.chance(0.5), downMs);
+    else this.crash(random.chance(0.5), downMs);
+    return () => this.isReady && this.#runs(shard) !== null;
   }
 
   end(): void {

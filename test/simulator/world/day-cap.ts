@@ -1,57 +1,75 @@
-// The cap of a day counts on when the service starts again: what was used up stays used up until midnight.
+// The counts of a day go on when a shard is started again, wherever that is: what was used up stays used up until midnight.
 
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
 import { withDailyCap } from '../../../src/directory/organization.ts';
+import type { LimitLevels } from '../../../src/shard/protocol.ts';
+import { Random } from '../kernel/random.ts';
+import { tell } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
 import { asked, type Healing } from './healing.ts';
+import type { Runs } from './runs.ts';
 
 /** Counts are written once a second. */
 const writtenMs = 4_000;
 const settleMs = 60_000;
+const againMs = 50;
 const lifted = 1_000_000;
 
-export async function auditDayCap(healing: Healing): Promise<void> {
+export async function auditDayCap(healing: Healing<Runs>): Promise<void> {
   const { world, host, clients, operators, shops, until } = healing;
   const { settings, simulation, clocks, judge } = world;
   const { dayCap } = settings;
   if (dayCap === 0) return;
   const shop = shops[0]!;
+  const random = new Random(`${simulation.seed}/starts within a day`);
   const done = (work: () => Promise<unknown>) => asked(healing, 10 * settleMs, work);
-  const capAt = (requests: number, paymentCreations = lifted) =>
+  const capAt = (requests: number, paymentCreations: number) =>
     operators.run((directory) =>
       directory.changeOrganization(shop.org, (each) =>
         withDailyCap(each, 'test', { requests, paymentCreations }),
       ),
     );
-  const isRefused = async () => (await clients.get(shop, '/v1/account')) === null;
-  await done(() => capAt(dayCap));
-  let admitted = 0;
-  await done(async () => {
-    while (admitted <= dayCap && !(await isRefused())) admitted++;
-  });
-  judge.check(
-    'limits are never exceeded',
-    admitted <= dayCap,
-    () => `more than ${dayCap} are admitted on a day`,
-  );
-  const day = moroccoDayAt(clocks.wall());
-  await until(simulation.nowMs + writtenMs, () => false);
-  host.crash(false, 100);
-  await until(simulation.nowMs + settleMs, () => host.isReady);
-  await done(async () => {
-    const isHeld = (await isRefused()) || moroccoDayAt(clocks.wall()) !== day;
-    judge.check('limits are never exceeded', isHeld, () => `a cap of ${dayCap} a day is lifted by a start`);
-  });
-  await done(() => capAt(lifted, dayCap));
-  await done(async () => {
-    let made = 0;
-    while (made <= dayCap && (await makesIntent(clients, shop))) made++;
-    judge.check('limits are never exceeded', made <= dayCap, () => `more than ${dayCap} are made on a day`);
-  });
-  await done(() => capAt(lifted));
+  const isAsked = async () => (await clients.get(shop, '/v1/account')) !== null;
+  const isMade = () => makesIntent(clients, shop);
+  for (const [what, isAdmitted] of [
+    ['requests', isAsked],
+    ['creations', isMade],
+  ] as const) {
+    let admitted = 0;
+    await done(async () => {
+      const most = (await countedToday(healing, shop))[what] + dayCap;
+      await (what === 'requests' ? capAt(most, lifted) : capAt(lifted, most));
+      while (admitted <= dayCap && (await isAdmitted())) admitted++;
+    });
+    judge.check(
+      'limits are never exceeded',
+      admitted <= dayCap,
+      () => `${dayCap} ${what} are left of a day, and more are admitted`,
+    );
+    const day = moroccoDayAt(clocks.wall());
+    await until(simulation.nowMs + writtenMs, () => false);
+    await until(simulation.nowMs + settleMs, host.startAnew(shop.org, random));
+    await done(async () => {
+      const isHeld = !(await isAdmitted()) || moroccoDayAt(clocks.wall()) !== day;
+      judge.check('limits are never exceeded', isHeld, () => `a start gives more ${what} on a day`);
+    });
+  }
+  await done(() => capAt(lifted, lifted));
   await until(simulation.nowMs + 10 * settleMs, () => host.isIdle);
   // What is done last is appended a moment later.
   await until(simulation.nowMs + 1_000, () => false);
+}
+
+/** Asks until there is an answer. */
+async function countedToday({ host, clients, world }: Healing<Runs>, shop: Shop) {
+  const { org } = shop;
+  while (world.judge.finding === null) {
+    const asking = { service: () => host.service, clients, shop };
+    const told = await tell(asking, { kind: 'limit_levels', org, livemode: false });
+    if (told !== null) return (JSON.parse(told) as LimitLevels).today!;
+    await clients.wait(againMs);
+  }
+  return { requests: 0, creations: 0 };
 }
 
 /** Nobody waits until midnight. */

@@ -111,6 +111,11 @@ export class Host implements Runs {
     if (lied && this.#lostTo === null && machine.volume.find(dataDir) === undefined) this.end();
   }
 
+  startAnew(): () => boolean {
+    this.crash(false, 100);
+    return () => this.isReady;
+  }
+
   /** The process is killed, and a shard's folder is put back as it was. The next start must refuse that; then it is undone. */
   putBack({ dir, folder }: EarlierShard): void {
     const { volume } = this.#world.machine;

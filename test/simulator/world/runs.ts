@@ -1,6 +1,7 @@
 // Whoever runs the service, on one machine or several, as a run sees it.
 
 import type { StoredRecord } from '../../../src/domain/record.ts';
+import type { Random } from '../kernel/random.ts';
 import type { Entrance } from './service.ts';
 
 export interface Runs {
@@ -20,6 +21,8 @@ export interface Runs {
   crash(withPower: boolean, afterMs: number): void;
   /** An operator has the checkpoints of all shards compacted. */
   compact(): void;
+  /** Has the shard of an organization run by another process; tells when that is so. */
+  startAnew(org: string, random: Random): () => boolean;
   /** To be called after every task. */
   afterTask(): void;
   /** Every record of every shard, as the shards show them. */
