@@ -65,6 +65,8 @@ export class Machine implements Place {
   readonly faults: CommitFault[] = [];
   /** Null: it does not. */
   endsAt: EndAtCommit | null = null;
+  /** Is called once when a shard of this machine has appended to its log; null: nobody waits for that. */
+  atAppend: (() => void) | null = null;
   /** What befell which part of the data, and whom. */
   readonly struck = new Counts();
   readonly pending = new Set<PendingCommit>();

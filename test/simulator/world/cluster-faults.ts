@@ -92,7 +92,7 @@ function stickThreads(fault: Fault): void {
 /** One way or both, between a node and PostgreSQL mostly. */
 function cutLink(fault: Fault): void {
   const { world, cluster, random } = fault;
-  const { links, servers } = cluster;
+  const { links, servers, serving } = cluster;
   const [node, other] = twoNodes(fault);
   const places = servers.all.map(({ name }) => name);
   const ways: (readonly [string, string])[] = [];
@@ -106,12 +106,25 @@ function cutLink(fault: Fault): void {
     ...(which === 'back' ? [] : [[from, to] as const]),
     ...(which === 'there' ? [] : [[to, from] as const]),
   ]);
-  world.note(`cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
-  for (const [from, to] of cut) links.cut(from, to);
-  later(fault, awayMs(random), () => {
-    for (const [from, to] of cut) links.heal(from, to);
-    world.note(`no longer cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
-  });
+  const cutFor = (ms: number) => {
+    cluster.disturbed();
+    world.note(`cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
+    for (const [from, to] of cut) links.cut(from, to);
+    later(fault, ms, () => {
+      for (const [from, to] of cut) links.heal(from, to);
+      world.note(`no longer cut: ${cut.map((way) => way.join(' to ')).join(', ')}`);
+    });
+  };
+  const ms = awayMs(random);
+  if (serving?.machine.name !== node || random.chance(0.5)) {
+    cutFor(ms);
+    return;
+  }
+  // What the node has just sent to its log arrives when another one has taken over.
+  const takenMs = timing.takeMs + random.between(1_000, 3_000);
+  serving.machine.atAppend = () => {
+    if (!world.isHealed) cutFor(Math.max(ms, takenMs));
+  };
 }
 
 /** A link between two nodes is reset, of which one of them hears at once. */

@@ -303,6 +303,7 @@ export class ShardThread {
   /** The journal, and what it holds: the records of the checkpoint, then the log's, then what is appended. */
   #remembering(journal: OwnJournal): Journal {
     const records = this.#records;
+    const { machine } = this.#options;
     const { isDamaged, isForgetful } = this.#options.world;
     if (!isDamaged || isForgetful)
       for (const record of journal.checkpoint.records()) records.set(record.id, record);
@@ -335,6 +336,9 @@ export class ShardThread {
         append: (turn) => {
           for (const { changes } of turn.entries) remember(changes);
           const appended = log.append(turn);
+          const { atAppend } = machine;
+          machine.atAppend = null;
+          atAppend?.();
           history.appended(turn, appended.locations);
           this.undurable.appended(appended.durable);
           for (const admission of this.#admissions) admission.appended(turn);
