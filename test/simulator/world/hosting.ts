@@ -259,7 +259,6 @@ export class Hosting {
           machine,
           thread: this.#webhooks.length,
           board: this.#board,
-          lease: thread.lease,
           quietMs: 0,
         }),
       );

@@ -227,13 +227,12 @@ export class Service implements Entrance {
   }
 
   #webhookThread(thread: number): WebhookThread {
-    const { quietMs, lease } = this.#claim;
+    const { quietMs } = this.#claim;
     return new WebhookThread({
       world: this.#world,
       machine: this.#machine,
       thread,
       board: this.#board,
-      lease,
       quietMs,
     });
   }

@@ -23,7 +23,6 @@ export interface WebhookThreadOptions {
   readonly machine: Machine;
   readonly thread: number;
   readonly board: OwnershipBoard;
-  readonly lease: number | null;
   /** Attempts of another node may be under way for so long. */
   readonly quietMs: number;
 }
@@ -35,10 +34,14 @@ export class WebhookThread {
   readonly #ports = new Map<number, End<ToShard | PackedOutbox, FromShard | PackedOutbox>>();
   /** What shards have told of each endpoint. */
   readonly #told = new Map<string, EndpointChange['state']>();
+  /** The shard of each endpoint. */
+  readonly #shards = new Map<string, number>();
+  /** By which lease each shard runs; it may have been run by an earlier one when this thread began. */
+  readonly #leases = new Map<number, number | null>();
   /** Whom receivers take it for. */
   readonly #sender: string;
 
-  constructor({ world, machine, thread, board, lease, quietMs }: WebhookThreadOptions) {
+  constructor({ world, machine, thread, board, quietMs }: WebhookThreadOptions) {
     this.#world = world;
     const { simulation, receivers, judge } = world;
     const { clocks } = machine;
@@ -51,7 +54,7 @@ export class WebhookThread {
       monotonic: clocks.monotonic,
       isHeld: (shard) => board.isHeld(shard),
       attempt: (input) => {
-        world.speaks(lease, 'a delivery');
+        world.speaks(this.#leaseOf(input.endpoint), 'a delivery');
         this.#judgeSent(input, clocks.wall());
         return receivers.attempt(this.#sender, input, clocks);
       },
@@ -89,10 +92,14 @@ export class WebhookThread {
     simulation.soon(this.#lane, () => {
       this.#ports.get(number)?.close();
       this.#ports.set(number, near);
+      this.#leases.set(number, thread.lease);
       near.on('message', (message) => {
         if (!('packedOutbox' in message)) return;
         const batch = receivedFromShard(message);
-        for (const { id, state } of batch.endpoints) this.#told.set(id, state);
+        for (const { id, state } of batch.endpoints) {
+          this.#told.set(id, state);
+          this.#shards.set(id, number);
+        }
         this.#dispatcher.take(number, batch);
       });
       this.#dispatcher.connected(number);
@@ -105,6 +112,11 @@ export class WebhookThread {
     this.#world.simulation.soon(this.#lane, () => {
       if (port !== undefined && this.#ports.get(number) === port) this.#dispatcher.disconnected(number);
     });
+  }
+
+  #leaseOf(endpoint: string): number | null {
+    const shard = this.#shards.get(endpoint);
+    return shard === undefined ? null : (this.#leases.get(shard) ?? null);
   }
 
   #judgeSent({ endpoint, url, sealed }: SealedAttempt, nowMs: number): void {
