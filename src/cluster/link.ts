@@ -177,20 +177,28 @@ export class Link {
     if (!this.#isEnded) this.#silence.refresh();
     this.#frames.add(chunk);
     for (let frame = this.#frames.next(); frame !== null; frame = this.#frames.next()) {
-      if (frame === 'too long') this.end();
-      else if (!this.#isEnded)
-        this.#take(frame.readUInt32LE(0), frame.readUInt8(4), frame.subarray(headBytes - lengthBytes));
+      if (frame === 'a fault') this.end();
+      else if (!this.#isEnded) this.#takeFrame(frame);
+    }
+  }
+
+  #takeFrame(frame: Buffer): void {
+    try {
+      this.#take(frame.readUInt32LE(0), frame.readUInt8(4), frame.subarray(headBytes - lengthBytes));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.end();
     }
   }
 
   #take(channel: number, kind: number, payload: Buffer): void {
-    if (kind === kinds.control) this.#options.onControl(deserialize(payload));
-    else if (kind === kinds.opened) this.#options.onOpened?.(deserialize(payload), this.#newPort(channel));
+    if (kind === kinds.control) this.#options.onControl(read(payload));
+    else if (kind === kinds.opened) this.#options.onOpened?.(read(payload), this.#newPort(channel));
     else {
       const end = this.#ends.get(channel);
       if (end !== undefined) this.#takeFor(end.port, channel, kind, payload);
       // What comes for a channel that was closed here meanwhile has nobody to hear it.
-      else if (kind === kinds.messageWithPort) this.#newPort(payload.readUInt32LE(0)).close();
+      else if (kind === kinds.messageWithPort) this.#newPort(channelIn(payload)).close();
     }
   }
 
@@ -202,9 +210,10 @@ export class Link {
       const bytes = new Uint8Array(payload).buffer;
       port.postMessage(bytes, [bytes]);
     } else if (kind === kinds.messageWithPort) {
-      const carried = this.#newPort(payload.readUInt32LE(0));
-      port.postMessage({ ...deserialize(payload.subarray(portBytes)), port: carried }, [carried]);
-    } else this.#pass(port, deserialize(payload));
+      const carried = this.#newPort(channelIn(payload));
+      const message = read(payload.subarray(portBytes)) as object;
+      port.postMessage({ ...message, port: carried }, [carried]);
+    } else this.#pass(port, read(payload));
   }
 
   #pass(port: MessagePort, message: unknown): void {
@@ -225,6 +234,24 @@ export class Link {
 }
 
 const none = new Uint8Array(0);
+
+/** The other node has sent what this one can't read: its release or its runtime is another one. */
+class Unreadable extends Error {}
+
+/** Throws `Unreadable`. */
+function read(payload: Buffer): unknown {
+  try {
+    return deserialize(payload);
+  } catch (error) {
+    throw new Unreadable('what came can not be read', { cause: error });
+  }
+}
+
+/** The channel that a payload begins with. Throws `Unreadable`. */
+function channelIn(payload: Buffer): number {
+  if (payload.length < portBytes) throw new Unreadable('the number of the channel is cut short');
+  return payload.readUInt32LE(0);
+}
 
 function carriesPort(message: unknown): message is { readonly port: MessagePort } {
   return (
@@ -255,13 +282,13 @@ class FrameReader {
     this.#bytes += chunk.length;
   }
 
-  /** Null: there is no whole one. */
-  next(): Buffer | 'too long' | null {
+  /** Null: there is no whole one. A fault: it would be longer than any, or shorter. */
+  next(): Buffer | 'a fault' | null {
     if (this.#bytes < lengthBytes) return null;
     const length = this.#gather(lengthBytes).readUInt32LE(0);
-    if (length > frameBytesMax) {
+    if (length > frameBytesMax || length < headBytes - lengthBytes) {
       this.#bytes = 0;
-      return 'too long';
+      return 'a fault';
     }
     if (this.#bytes < lengthBytes + length) return null;
     const all = this.#gather(lengthBytes + length);

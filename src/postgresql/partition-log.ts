@@ -3,6 +3,7 @@
 // the batch. PostgreSQL keeps the lock, and hides the rows, until enough standbys have the commit
 // on disk; so appends and takeovers come one after the other.
 
+import { within } from '../core/scheduler.ts';
 import type { JournalFailure, LogEnd } from '../journal/journal.ts';
 import type { AcquiredLog, AppendedBatch, RemoteLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
@@ -163,17 +164,7 @@ export class PostgresLog implements RemoteLog {
 
   async close(noted: Promise<void> | null = null): Promise<void> {
     this.#cancelKeeping();
-    if (noted !== null) await this.#withinMoment(noted);
+    if (noted !== null) await within(notedMs, noted, this.#options.timers);
     this.#connection.close();
-  }
-
-  #withinMoment(done: Promise<void>): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#options.timers.after(notedMs, resolve);
-      void done.then(() => {
-        cancel();
-        resolve();
-      });
-    });
   }
 }

@@ -273,6 +273,36 @@ test('what says that it is longer than anything that nodes say ends the link', a
   }
 });
 
+test('what can not be read ends the link, and nothing else', async (context) => {
+  const frame = (kind: number, payload: Uint8Array, channel = 1) => {
+    const head = Buffer.alloc(9);
+    head.writeUInt32LE(5 + payload.length);
+    head.writeUInt32LE(channel, 4);
+    head[8] = kind;
+    return Buffer.concat([head, payload]);
+  };
+  const junk = Buffer.from('junk');
+  const opened = frame(0, serialize('a channel'));
+  const rows: Record<string, Buffer> = {
+    'no kind': Buffer.of(4, 0, 0, 0, 1, 0, 0, 0),
+    'a message of nodes': frame(5, junk, 0),
+    'a greeting': frame(0, junk),
+    'a message': Buffer.concat([opened, frame(2, junk)]),
+    'a port without its number': Buffer.concat([opened, frame(3, Buffer.of(3, 0))]),
+    'a message with a port': Buffer.concat([opened, frame(3, Buffer.concat([Buffer.of(3, 0, 0, 0), junk]))]),
+    'a port for a channel that is closed': frame(3, Buffer.of(3, 0)),
+  };
+  for (const [what, bytes] of Object.entries(rows)) {
+    const listening = Promise.withResolvers<Side>();
+    const socket = await connected(context, (other) => listening.resolve(sideOf(other, 'listened')));
+    socket.write(bytes);
+    const { ended, told } = await listening.promise;
+    (await ended)();
+    assert.deepEqual(told, [], what);
+    socket.destroy();
+  }
+});
+
 test('a link that is ended ends its connection at once, when nothing is left to be sent', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const { dialed, listened } = await linked(context);
