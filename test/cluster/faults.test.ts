@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import type { Merchant } from '../main/merchant.ts';
 import { Link } from '../postgresql/links.ts';
-import { leftOut, type PostgresServer, startServers } from '../postgresql/servers.ts';
+import { leftOut, moreAdvanced, type PostgresServer, startServers } from '../postgresql/servers.ts';
 import type { Service } from '../service.ts';
 import { type Node, startNode } from './nodes.ts';
 
@@ -81,8 +81,9 @@ test(
     await progress(first, merchants, 10);
     assert.doesNotMatch(a.output(), /another node has taken the lease/);
 
-    const [next, other] = standbys as [PostgresServer, PostgresServer];
+    const [one, another] = standbys as [PostgresServer, PostgresServer];
     await primary.stop('kill');
+    const [next, other] = await moreAdvanced(one, another);
     await wait(500);
     await next.promote();
     await other.follow(next);

@@ -11,7 +11,7 @@ import { crampedEnv, type Merchant } from '../main/merchant.ts';
 import { type Service, startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { Link } from './links.ts';
-import { leftOut, type PostgresServer, startServers } from './servers.ts';
+import { leftOut, moreAdvanced, type PostgresServer, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 const backMsMax = 15_000;
@@ -68,22 +68,6 @@ async function goesOn(bench: Pick<Bench, 'service' | 'merchants'>, fault: string
 async function promote(next: PostgresServer, other: PostgresServer): Promise<void> {
   await next.promote();
   await other.follow(next);
-}
-
-/** The standby that has received more, once both have written what was on its way: the other one can follow it. */
-async function moreAdvanced(b: PostgresServer, c: PostgresServer): Promise<[PostgresServer, PostgresServer]> {
-  const received = async (server: PostgresServer) => {
-    for (;;) {
-      const [row] = await server.query<{ receivers: string; bytes: string }>(
-        `select (select count(*) from pg_stat_wal_receiver) as receivers,
-           pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') as bytes`,
-      );
-      if (row!.receivers === '0') return BigInt(row!.bytes);
-      await wait(50);
-    }
-  };
-  const [ofB, ofC] = await Promise.all([received(b), received(c)]);
-  return ofB >= ofC ? [b, c] : [c, b];
 }
 
 /** The primary has no room for the log for a while. */

@@ -223,6 +223,28 @@ function copyPrograms(to: string): void {
 
 const unused = 'unused';
 
+/**
+ * The standby that has received more comes first, once their primary is gone and both have written what was on its way: the
+ * other one can follow it, and may lack what was acknowledged.
+ */
+export async function moreAdvanced(
+  b: PostgresServer,
+  c: PostgresServer,
+): Promise<[PostgresServer, PostgresServer]> {
+  const received = async (server: PostgresServer) => {
+    for (;;) {
+      const [row] = await server.query<{ receivers: string; bytes: string }>(
+        `select (select count(*) from pg_stat_wal_receiver) as receivers,
+           pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') as bytes`,
+      );
+      if (row!.receivers === '0') return BigInt(row!.bytes);
+      await wait(50);
+    }
+  };
+  const [ofB, ofC] = await Promise.all([received(b), received(c)]);
+  return ofB >= ofC ? [b, c] : [c, b];
+}
+
 export class PostgresServers {
   readonly folder = ownFolder();
   readonly all: PostgresServer[] = [];

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { paymentsWith } from '../main/payments-command.ts';
 import { startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { leftOut, startServers } from './servers.ts';
+import { leftOut, moreAdvanced, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 const intent = { amount: 12_500, currency: 'mad' };
@@ -27,8 +27,9 @@ test('payments go on after the primary is lost and a standby is promoted', skip,
   assert.equal(first.status, 200, first.text);
   assert.deepEqual((await create('first')).json, first.json);
   await a.stop('kill');
-  await b.promote();
-  await c.follow(b);
+  const [next, other] = await moreAdvanced(b, c);
+  await next.promote();
+  await other.follow(next);
   const second = await service.until(async () => {
     const answer = await create('second');
     return answer.status === 200 ? answer : undefined;
