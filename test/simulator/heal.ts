@@ -94,7 +94,8 @@ export async function healCluster(healing: Healing<Cluster>): Promise<void> {
   world.isHealed = true;
   cluster.heal();
   const endMs = simulation.nowMs + healingMs;
-  if (world.settings.forgetsCalls && !world.isDamaged)
+  // Also after a wrong promotion: where it has lost nothing that a node has, the service goes on.
+  if (world.settings.forgetsCalls)
     clients.run(() => settleAll({ ...healing, service: () => cluster.service }));
   // Of what a wrong promotion has lost nobody can say more than that it is told.
   const isTold = () => world.isDamaged && cluster.nodes.some(({ refusal }) => refusal !== null);
