@@ -13,6 +13,7 @@ import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
 import { poll } from '../poll.ts';
 import { Link } from './links.ts';
+import { retriedAtOnce } from './retries.ts';
 import { leftOut, type PostgresServer, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
@@ -43,30 +44,17 @@ function logOn(...given: Parameters<typeof optionsOn>) {
   return new PostgresLog({ ...optionsOn(...given), partition: 0 });
 }
 
-async function connections(servers: PostgresServers): Promise<number> {
-  const [row] = await servers.all[0]!.query<{ count: string }>(
-    "select count(*) from pg_stat_activity where application_name = 'payments'",
-  );
-  return Number(row!.count);
-}
-
 test('a server that is refused again and again is not left with the connections', skip, async (context) => {
   const servers = await startServers(context, 0);
   const troubles: (string | null)[] = [];
-  const tried = Promise.withResolvers<void>();
-  let tries = 0;
-  const timers: Timers = {
-    after(ms, action) {
-      if (ms === retryMs && ++tries === 8) tried.resolve();
-      return systemTimers.after(ms === retryMs ? 0 : ms, action);
-    },
-  };
+  const { timers, tried } = retriedAtOnce(retryMs, 8);
   const log = logOn(servers, timers, false, troubles);
   const acquired = assert.rejects(log.acquire(0), /the connection is closed/);
-  await tried.promise;
+  await tried;
   assert.equal(troubles.length, 1);
   assert.match(String(troubles[0]), /does not hold what it acknowledges: synchronous_standby_names is empty/);
-  assert((await connections(servers)) <= 2, `${await connections(servers)} connections`);
+  const connections = await servers.all[0]!.connections();
+  assert(connections <= 2, `${connections} connections`);
   await log.close();
   await acquired;
 });
@@ -207,7 +195,7 @@ test('a read that PostgreSQL refuses is told of, and leaves no connection behind
     },
   };
   const follower = new LogFollower(optionsOn(servers, timers, false, troubles));
-  const before = await connections(servers);
+  const before = await primary!.connections();
   const read = () => follower.readAfter(new Map([[0, 0]]));
   await read();
   await primary!.query('revoke select on payments.log from payments', 'payments');
@@ -220,14 +208,15 @@ test('a read that PostgreSQL refuses is told of, and leaves no connection behind
     asked.catch(() => {});
     while (pauses.length === 0) await setImmediate();
     // Whoever does not wait would be done by then.
-    for (let time = 0; time < 5; time++) await connections(servers);
+    for (let time = 0; time < 5; time++) await primary!.connections();
     assert.equal(isAsked, false);
     pauses.shift()!();
     await asked;
   };
   await assert.rejects(read(), /permission denied for table log/);
   for (let time = 0; time < 2; time++) await assert.rejects(readAgain(), /permission denied for table log/);
-  assert((await connections(servers)) <= before + 2, `${await connections(servers)} connections`);
+  const later = await primary!.connections();
+  assert(later <= before + 2, `${later} connections`);
   await primary!.query('grant select on payments.log to payments', 'payments');
   await readAgain();
   assert.equal(troubles.length, 2, troubles.join('\n'));

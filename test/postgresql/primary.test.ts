@@ -9,6 +9,7 @@ import { serviceIn } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
 import { poll } from '../poll.ts';
+import { retriedAtOnce } from './retries.ts';
 import { leftOut, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
@@ -21,13 +22,6 @@ async function options() {
   const address = parseJournalUrl((await started)!.url);
   assert(typeof address !== 'string');
   return { address, password: null, ca: null, timers: systemTimers };
-}
-
-async function connections(): Promise<number> {
-  const [row] = await (await started)!.all[0]!.query<{ count: string }>(
-    "select count(*) from pg_stat_activity where application_name = 'payments'",
-  );
-  return Number(row!.count);
 }
 
 async function connect() {
@@ -57,21 +51,15 @@ test('a log is looked at without being owned, and not that of another data folde
 test('an acquisition that is refused again and again leaves no connections behind', skip, async () => {
   const [server] = (await started)!.all;
   await server!.query('revoke update on payments.partitions from payments', 'payments');
-  const tried = Promise.withResolvers<void>();
-  let tries = 0;
-  const timers: Timers = {
-    after(ms, action) {
-      if (ms === retryMs && ++tries === 8) tried.resolve();
-      return systemTimers.after(ms === retryMs ? 0 : ms, action);
-    },
-  };
+  const { timers, tried } = retriedAtOnce(retryMs, 8);
   const troubles: (string | null)[] = [];
   const onTrouble = (trouble: string | null) => void troubles.push(trouble);
   const owned = { ...(await options()), lease: null, node: null, isSingle: true, onTrouble, partition: 0 };
   const log = new PostgresLog({ ...owned, timers, service });
   const acquired = log.acquire(0);
-  await tried.promise;
-  assert((await connections()) <= 2, `${await connections()} connections`);
+  await tried;
+  const connections = await server!.connections();
+  assert(connections <= 2, `${connections} connections`);
   await server!.query('grant update on payments.partitions to payments', 'payments');
   assert.equal((await acquired).epoch, 1);
   assert.equal(troubles.length, 2, troubles.join());
@@ -93,7 +81,8 @@ test('a server that answers once another one was chosen is left again', skip, as
   const hosts = [host!, host!, host!];
   const primary = await findPrimary({ ...rest, address: { ...address, hosts }, timers });
   assert(typeof primary !== 'string');
-  await poll(async () => (await connections()) === 1 || undefined);
+  const [server] = (await started)!.all;
+  await poll(async () => (await server!.connections()) === 1 || undefined);
   assert.equal((await primary.query({ text: 'select 1' })).length, 1);
   primary.close();
 });

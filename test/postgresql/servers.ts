@@ -114,6 +114,14 @@ export class PostgresServer {
     }
   }
 
+  /** How many connections the service has. */
+  async connections(): Promise<number> {
+    const [row] = await this.query<{ count: string }>(
+      "select count(*) from pg_stat_activity where application_name = 'payments'",
+    );
+    return Number(row!.count);
+  }
+
   address(user: string, database: string) {
     return { host: '127.0.0.1', port: this.port, user, database };
   }

@@ -9,6 +9,7 @@ import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import { badRequest, inOtherWords } from './bad-requests.ts';
 import type { Clients, Link, Shop } from './clients.ts';
+import { reading } from './edge.ts';
 import { exportSome } from './exports.ts';
 import type { Fact } from './facts.ts';
 import { lookAround } from './look-around.ts';
@@ -283,9 +284,7 @@ async function refund(acting: Act): Promise<void> {
 
 async function flood(acting: Act): Promise<void> {
   const { clients, shop } = acting;
-  const requests = Array.from({ length: 60 }, () =>
-    clients.send({ apiKey: shop.apiKey, method: 'GET', path: '/v1/account', query: '', key: null, body: '' }),
-  );
+  const requests = Array.from({ length: 60 }, () => clients.send(reading(shop.apiKey, '/v1/account')));
   await Promise.all(requests);
 }
 
@@ -340,7 +339,7 @@ async function readOn({ clients, shops, random, world }: Act): Promise<void> {
     const object = random.pick(Object.keys(listed));
     const fact = random.pick([null, ...world.facts.of(shop.org, shop.livemode, object)]);
     const path = fact === null ? listed[object]! : `${listed[object]}/${fact.id}`;
-    const request = { apiKey: shop.apiKey, method: 'GET', path, query: '', key: null, body: '' } as const;
+    const request = reading(shop.apiKey, path);
     asked.push(clients.impatient(shop, request, random.skewed(100, 8_000)));
   }
   await Promise.all(asked);

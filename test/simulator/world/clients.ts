@@ -4,7 +4,7 @@
 
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
-import type { Answer, Request } from './edge.ts';
+import { type Answer, type Request, reading } from './edge.ts';
 import type { Resource } from './facts.ts';
 import type { Limits } from './limits.ts';
 import type { Entrance } from './service.ts';
@@ -171,7 +171,7 @@ export class Clients {
   }
 
   async get(shop: Shop, path: string, query = ''): Promise<Answer | null> {
-    return this.insist(shop, { apiKey: shop.apiKey, method: 'GET', path, query, key: null, body: '' });
+    return this.insist(shop, reading(shop.apiKey, path, query));
   }
 
   async delete(shop: Shop, path: string): Promise<Answer | null> {

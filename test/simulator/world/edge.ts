@@ -38,6 +38,11 @@ export interface Request {
   readonly isForm?: boolean;
 }
 
+/** A request that reads. */
+export function reading(apiKey: string, path: string, query = ''): Request {
+  return { apiKey, method: 'GET', path, query, key: null, body: '' };
+}
+
 export interface Answer {
   readonly requestId: string;
   readonly status: number;

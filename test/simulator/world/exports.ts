@@ -3,7 +3,7 @@
 
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import { type Act, tell } from './acts.ts';
-import type { Answer } from './edge.ts';
+import { type Answer, reading } from './edge.ts';
 
 const routes = routeTable.flatMap(({ kind, path }, route) => (kind === 'export' ? [{ path, route }] : []));
 const patienceMs = 6_000;
@@ -30,7 +30,7 @@ async function exportAll(acting: Act): Promise<void> {
 function ask({ service, shop, clients }: Act, path: string, query: string): Promise<Answer | null> {
   return new Promise((resolve) => {
     const spend = clients.limits.get(shop.apiKey)?.sent(path);
-    const request = { apiKey: shop.apiKey, method: 'GET', path, query, key: null, body: '' } as const;
+    const request = reading(shop.apiKey, path, query);
     service()?.request(request, (answer) => {
       if (answer !== null) spend?.(answer.status);
       resolve(answer);

@@ -5,6 +5,7 @@ import { withLimit } from '../../../src/directory/organization.ts';
 import type { Random } from '../kernel/random.ts';
 import { listPaths } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
+import { reading } from './edge.ts';
 import type { Fact, Resource } from './facts.ts';
 import type { Entrance } from './service.ts';
 import type { World } from './world.ts';
@@ -162,15 +163,7 @@ export class Operators {
     const walls = () => machines.map(({ clocks }) => clocks.wall());
     const { revokedMs, expiresAtMs } = key;
     const [sentMs, sentAtMs] = [simulation.nowMs, walls()];
-    const request = {
-      apiKey: key.text,
-      method: 'GET',
-      path: '/v1/account',
-      query: '',
-      key: null,
-      body: '',
-    } as const;
-    const answer = await this.#clients.send(request, key.shop.apiKey);
+    const answer = await this.#clients.send(reading(key.text, '/v1/account'), key.shop.apiKey);
     if (answer === null || this.#world.isDamaged) return;
     // Any node may have answered, and a wall clock may have been set meanwhile.
     const times = [...sentAtMs, ...walls()];

@@ -4,6 +4,7 @@
 import type { Shop } from './clients.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
+import { reading } from './edge.ts';
 import type { World } from './world.ts';
 
 /** So long after the last disturbance the service must be there. */
@@ -73,15 +74,7 @@ export class ServiceWatch {
       calmMs <= backMsMax,
       () => `${node.machine.name} answers nobody ${Math.floor(calmMs)} ms after the last disturbance`,
     );
-    const request = {
-      apiKey: shop.apiKey,
-      method: 'GET',
-      path: '/v1/account',
-      query: '',
-      key: null,
-      body: '',
-    } as const;
-    this.#cluster.through(node).request(request, (answer) => {
+    this.#cluster.through(node).request(reading(shop.apiKey, '/v1/account'), (answer) => {
       // A disturbance since then has begun another set.
       if (answer !== null && answer.status !== 503) answered.add(shop);
     });
