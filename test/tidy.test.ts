@@ -41,6 +41,8 @@ const layers = [
   'backup',
   'health',
   'threads',
+  'lifecycle',
+  'node',
   'main',
 ];
 const pure = ['core', 'contract', 'domain'];

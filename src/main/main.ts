@@ -18,9 +18,17 @@ import { type AnswerVisit, answerVisits } from '../edge/dashboard/dashboard-port
 import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
+import { closeAll } from '../lifecycle/close-all.ts';
+import { Ending } from '../lifecycle/ending.ts';
+import { createReread } from '../lifecycle/reread.ts';
+import { ServiceManager } from '../lifecycle/service-manager.ts';
+import { openLending } from '../node/open-lending.ts';
+import { type Owned, own } from '../node/own.ts';
+import { type Owning, tellFailedCommand } from '../node/owning.ts';
 import type { Audit } from '../operator/audit/audit.ts';
 import { openOperatorServer } from '../operator/socket/server.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
+import { failingEndpoints } from '../telemetry/failing-endpoints.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { readStatus } from '../telemetry/status.ts';
@@ -31,18 +39,10 @@ import { Supervisor } from '../threads/supervisor.ts';
 import { quietHeaps, ThreadFailure } from '../threads/thread.ts';
 import { Visits } from '../threads/visits.ts';
 import { watchStorage } from '../threads/watch-storage.ts';
-import { closeAll } from './close-all.ts';
-import { Ending } from './ending.ts';
-import { failingEndpoints } from './failing-endpoints.ts';
 import { greet } from './first-start.ts';
-import { openLending } from './lending.ts';
 import { openMail } from './mail.ts';
 import { openParts } from './open-parts.ts';
 import { operatorServices } from './operator-services.ts';
-import { type Owned, own } from './own.ts';
-import { type Owning, tellFailedCommand } from './owning.ts';
-import { createReread } from './reread.ts';
-import { ServiceManager } from './service-manager.ts';
 
 /**
  * Runs the service until it is told to stop. `load` reads the configuration again at a SIGHUP. With

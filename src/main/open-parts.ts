@@ -8,11 +8,11 @@ import { type DataFolder, noteLayouts, openDirectory } from '../data-folder/data
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
+import type { Owned } from '../node/own.ts';
+import type { Owning } from '../node/owning.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
-import type { Owned } from './own.ts';
-import type { Owning } from './owning.ts';
 
 interface Opening extends Pick<Owning, 'config' | 'ending' | 'closers' | 'logger'> {
   readonly owned: Pick<Owned, 'folder' | 'whole' | 'remote'>;

@@ -11,15 +11,15 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { missing } from '../domain/find.ts';
 import { listenSecret } from '../edge/api/stream-sources.ts';
+import { createApiCaller } from '../operator/use-cases/api-caller.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { CompactItem, OperatorServices, ShardAnswer } from '../operator/use-cases/services.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
-import { metricsOf } from '../telemetry/metrics.ts';
+import { toldMetrics } from '../telemetry/metrics.ts';
 import { ConfiguredNetworks, createSend, networkAddressFaultOf } from '../threads/networks.ts';
 import type { Supervisor } from '../threads/supervisor.ts';
 import { ThreadFailure } from '../threads/thread.ts';
-import { createApiCaller } from './api-caller.ts';
 
 /** What the process gives as it is. */
 type Given = Pick<
@@ -102,9 +102,4 @@ async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncG
     const isExpected = error instanceof DataFolderError || error instanceof ThreadFailure;
     throw isExpected ? new OperatorFailure('refused', error.message) : error;
   }
-}
-
-/** What `payments metrics` is told. */
-export async function toldMetrics(registry: Registry): ReturnType<OperatorServices['metrics']> {
-  return { text: await registry.metrics(), metrics: await metricsOf(registry) };
 }

@@ -5,7 +5,7 @@ import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 import type { AttemptResult } from '../domain/record.ts';
 import type { Answered } from '../edge/api/api.ts';
 import type { ConnectionRefusal } from '../edge/http/connections.ts';
-import type { Metric } from '../operator/use-cases/services.ts';
+import type { Metric, OperatorServices } from '../operator/use-cases/services.ts';
 import type { ShardClient } from '../shard/client.ts';
 import { noRoomReasons } from '../shard/fair-queue.ts';
 import { type DeliveryOutcome, deliveryOutcomes, type ShardObserver } from '../shard/shard-options.ts';
@@ -227,6 +227,11 @@ export async function metricsOf(registry: Registry): Promise<Metric[]> {
       value: value.value,
     })),
   }));
+}
+
+/** What `payments metrics` is told. */
+export async function toldMetrics(registry: Registry): ReturnType<OperatorServices['metrics']> {
+  return { text: await registry.metrics(), metrics: await metricsOf(registry) };
 }
 
 const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];

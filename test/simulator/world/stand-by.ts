@@ -1,4 +1,4 @@
-// A node stands by until it has the lease, put together as src/main/stand-by.ts and the threads of the lease and of a standby do
+// A node stands by until it has the lease, put together as src/node/stand-by.ts and the threads of the lease and of a standby do
 // it: each is a lane. Then the service of the node opens what the lease gives it.
 
 import { LeaseKeeper } from '../../../src/cluster/lease-keeper.ts';

@@ -15,13 +15,13 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { requireKeysOf } from '../data-folder/secrets-key.ts';
 import { keyCheckRow, keyCheckValueIn } from '../directory/key-check.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
+import { createReread } from '../lifecycle/reread.ts';
 import { directoryRowIn } from '../postgresql/directory-rows.ts';
 import { Hosting } from '../threads/hosting.ts';
 import type { HostingThreadData } from '../threads/lending-protocol.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
 import type { WaitingThreads } from '../threads/thread-kinds.ts';
 import { type Owning, type RequiredThread, requireThread } from './owning.ts';
-import { createReread } from './reread.ts';
 
 const hostingEntry = new URL('../threads/hosting-thread.ts', import.meta.url);
 const keyRetryMs = 1_000;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ending } from '../../src/main/ending.ts';
+import { Ending } from '../../src/lifecycle/ending.ts';
 
 /** An ending with a notice of so long; `did`: what has happened. */
 function ending(noticeMs: number) {

@@ -17,6 +17,7 @@ import { examineStandby } from '../health/doctor.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { openStandbySocket } from '../operator/socket/standby-socket.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
+import { toldMetrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
@@ -27,7 +28,6 @@ import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
-import { toldMetrics } from './operator-services.ts';
 import { type Owning, type RequiredThread, requireThread, tellFailedCommand } from './owning.ts';
 import { relayOf } from './relay-of-node.ts';
 

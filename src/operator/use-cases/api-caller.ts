@@ -12,19 +12,19 @@ import {
   refuse,
   statusOf,
   unavailable,
-} from '../contract/errors/table.ts';
-import { idPrefixes } from '../contract/id-prefixes.ts';
-import type { Route } from '../contract/routes/route.ts';
-import { routeTable } from '../contract/routes/table.ts';
-import { languages } from '../contract/vocabulary.ts';
-import { elementAt } from '../core/assert.ts';
-import { createIdFactory, createRandomText } from '../core/ids.ts';
-import { slotOf } from '../core/slot.ts';
-import type { Organization } from '../directory/organization.ts';
-import type { ApiAnswer, ApiCall, OperatorServices } from '../operator/use-cases/services.ts';
-import type { AnsweredRequest } from '../request-logs/entry.ts';
-import type { ShardClient } from '../shard/client.ts';
-import { answerFlags, noVersion, requestFlags } from '../shard/frames.ts';
+} from '../../contract/errors/table.ts';
+import { idPrefixes } from '../../contract/id-prefixes.ts';
+import type { Route } from '../../contract/routes/route.ts';
+import { routeTable } from '../../contract/routes/table.ts';
+import { languages } from '../../contract/vocabulary.ts';
+import { elementAt } from '../../core/assert.ts';
+import { createIdFactory, createRandomText } from '../../core/ids.ts';
+import { slotOf } from '../../core/slot.ts';
+import type { Organization } from '../../directory/organization.ts';
+import type { AnsweredRequest } from '../../request-logs/entry.ts';
+import type { ShardClient } from '../../shard/client.ts';
+import { answerFlags, noVersion, requestFlags } from '../../shard/frames.ts';
+import type { ApiAnswer, ApiCall, OperatorServices } from './services.ts';
 
 const noBody = Buffer.alloc(0);
 

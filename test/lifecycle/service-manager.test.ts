@@ -8,7 +8,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { ServiceManager } from '../../src/main/service-manager.ts';
+import { ServiceManager } from '../../src/lifecycle/service-manager.ts';
 import { startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -3,11 +3,11 @@
 
 import type { Config } from '../config/config-schema.ts';
 import { lazily } from '../core/lazily.ts';
+import type { Ending } from '../lifecycle/ending.ts';
+import type { ServiceManager } from '../lifecycle/service-manager.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Thread } from '../threads/thread.ts';
 import type { News } from '../threads/thread-protocol.ts';
-import type { Ending } from './ending.ts';
-import type { ServiceManager } from './service-manager.ts';
 
 export interface Owning {
   readonly config: Config;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { closeAll } from '../../src/main/close-all.ts';
+import { closeAll } from '../../src/lifecycle/close-all.ts';
 import { CommandFailure, ServiceCrash } from '../../src/operator/use-cases/failures.ts';
 
 /** A process, and what it did in the end. */
@@ -52,7 +52,7 @@ for (const [name, failure, did] of [
   });
 
 test('a service that hangs is ended also where nothing else keeps it running', () => {
-  const module = JSON.stringify(new URL('../../src/main/close-all.ts', import.meta.url).href);
+  const module = JSON.stringify(new URL('../../src/lifecycle/close-all.ts', import.meta.url).href);
   const program = `
     import { closeAll } from ${module};
     const after = (_, run) => {

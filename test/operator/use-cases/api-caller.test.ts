@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Operation } from '../../src/contract/routes/table.ts';
-import { createApiCaller } from '../../src/main/api-caller.ts';
-import type { ShardClient } from '../../src/shard/client.ts';
+import type { Operation } from '../../../src/contract/routes/table.ts';
+import { createApiCaller } from '../../../src/operator/use-cases/api-caller.ts';
+import type { ShardClient } from '../../../src/shard/client.ts';
 
 const org = 'org_1';
 const active = { status: 'active', liveActivated: true } as const;

@@ -9,7 +9,7 @@ import { before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-schema.ts';
-import { createReread } from '../../src/main/reread.ts';
+import { createReread } from '../../src/lifecycle/reread.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { type Service, startService } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

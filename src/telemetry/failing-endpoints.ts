@@ -5,7 +5,7 @@ import { within } from '../core/scheduler.ts';
 import { presentEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardClient } from '../shard/client.ts';
 import type { FailingEndpoints } from '../shard/endpoint-health.ts';
-import type { Failing, StatusOptions } from '../telemetry/status.ts';
+import type { Failing, StatusOptions } from './status.ts';
 
 export function failingEndpoints(clients: readonly Pick<ShardClient, 'ask'>[]): StatusOptions['failing'] {
   return async (limit, withinMs) => {
