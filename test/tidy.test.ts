@@ -70,6 +70,8 @@ const entries = [
 
 const fileLinesMax = 400;
 const functionLinesMax = 70;
+/** What puts the service together has room for so many files. */
+const mainFilesMax = 10;
 
 interface Source {
   /** Path below `src`, or below the root for what lies outside, with slashes. */
@@ -371,6 +373,11 @@ test('files stay readable in size', () => {
     return lines > fileLinesMax ? `${lines} lines; at most ${fileLinesMax}` : null;
   }, everywhere);
   assert.deepEqual(found, []);
+});
+
+test('main puts together what other folders hold', () => {
+  const found = sources.filter(({ layer }) => layer === 'main').map(({ path }) => path);
+  assert(found.length <= mainFilesMax, found.join(' '));
 });
 
 test('functions stay readable in size', () => {
