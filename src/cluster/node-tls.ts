@@ -1,18 +1,19 @@
 // The connections between nodes: TLS with what both sides know each other by before anything is
 // read. Unless certificates are configured, that is a key which both derive from the secrets key,
 // the same file on each node. With certificates each node has one of its own, by an authority that
-// all trust (node-certificate.ts).
+// all trust (node-certificate.ts). In either case TLS begins only with who has the key (knock.ts).
 
 import { constants, createHash, hkdfSync, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { connect as connectTcp, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import {
   type ConnectionOptions,
-  connect,
-  createServer,
-  type Server,
+  connect as connectTls,
+  createServer as createTlsServer,
   type TLSSocket,
   type TlsOptions,
 } from 'node:tls';
+import { answerKnock, knock, OtherKey } from './knock.ts';
 import { certifiedName, isOfNode } from './node-certificate.ts';
 
 const identity = 'payments node';
@@ -33,6 +34,8 @@ export interface NodeFiles {
 
 /** What nodes show each other. */
 export interface LinkProof {
+  /** That of the links, which comes first. */
+  readonly key: Uint8Array;
   /** Null: the key alone. */
   readonly certificate: X509Certificate | null;
   readonly server: TlsOptions;
@@ -46,7 +49,7 @@ export function linkKeyOf(secretsKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', Buffer.from(secretsKey, 'base64'), salt, 'link', 32));
 }
 
-/** Reads the files, where some are named; else `key` is the proof. */
+/** Reads the files, where some are named; else `key` is all of the proof. */
 export function proofOf(files: NodeFiles, key: Uint8Array): LinkProof {
   const { certFile, keyFile, caFile } = files;
   if (certFile === null || keyFile === null || caFile === null) return proofByKey(Buffer.from(key));
@@ -61,6 +64,7 @@ export function proofOf(files: NodeFiles, key: Uint8Array): LinkProof {
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
   return {
+    key,
     certificate: new X509Certificate(own.cert),
     server: { ...own, requestCert: true },
     client(node) {
@@ -74,6 +78,7 @@ export function proofOf(files: NodeFiles, key: Uint8Array): LinkProof {
 export function proofByKey(key: Buffer): LinkProof {
   const both = { ...keyVersion, ciphers };
   return {
+    key,
     certificate: null,
     server: { ...both, pskCallback: (_socket, name) => (name === identity ? key : null) },
     client: () => ({
@@ -84,22 +89,26 @@ export function proofByKey(key: Buffer): LinkProof {
   };
 }
 
+interface NodeServer extends Server {
+  /** New connections show this. */
+  setSecureContext(options: TlsOptions): void;
+}
+
 /** `onSecure` gets connections of nodes, and `onRefused` hears why somebody is not let in. */
 export function createNodeServer(
-  { certificate, server: tls }: LinkProof,
+  { key, certificate, server: options }: LinkProof,
   onSecure: (socket: TLSSocket) => void,
   onRefused: (reason: string) => void = () => {},
-): Server {
-  const server = createServer({ ...tls, handshakeTimeout: handshakeMs }, (socket) => {
+): NodeServer {
+  const tls = createTlsServer({ ...options, handshakeTimeout: handshakeMs }, (socket) => {
     if (certificate === null || isOfNode(socket.getPeerX509Certificate())) onSecure(socket);
     else {
       socket.destroy();
       onRefused('its certificate is not that of a node');
     }
   });
-  server.maxConnections = connectionsMax;
-  // A stranger's handshake ends its own connection.
-  server.on('tlsClientError', (error, socket) => {
+  // A handshake that fails ends its own connection.
+  tls.on('tlsClientError', (error, socket) => {
     socket.destroy();
     const untrusted: unknown = socket.authorizationError;
     const { code = '', reason = error.message } = error as NodeJS.ErrnoException & { reason?: string };
@@ -107,7 +116,17 @@ export function createNodeServer(
     // Others have only come and gone.
     else if (code.startsWith('ERR_SSL')) onRefused(reason);
   });
-  return server;
+  const server = createTcpServer({ noDelay: true }, async (socket) => {
+    try {
+      await withinTime(socket, answerKnock(socket, key));
+      tls.emit('connection', socket);
+    } catch (error) {
+      socket.destroy();
+      if (error instanceof OtherKey) onRefused(error.message);
+    }
+  });
+  server.maxConnections = connectionsMax;
+  return Object.assign(server, { setSecureContext: (own: TlsOptions) => tls.setSecureContext(own) });
 }
 
 /** Rejects with why the node can't be reached, or does not prove that it is the one meant. */
@@ -116,11 +135,27 @@ export async function connectToNode(
   node: string,
   proof: LinkProof,
 ): Promise<TLSSocket> {
-  const socket = connect({ host, port, ...proof.client(node) });
+  const tcp = connectTcp({ host, port, noDelay: true });
+  await withinTime(tcp, knock(tcp, proof.key));
+  const socket = connectTls({ socket: tcp, ...proof.client(node) });
   const connected = Promise.withResolvers<void>();
   socket.once('secureConnect', connected.resolve).once('error', connected.reject);
-  socket.setTimeout(handshakeMs, () => socket.destroy(new Error('it does not answer')));
-  await connected.promise;
-  socket.setTimeout(0);
+  await withinTime(socket, connected.promise);
   return socket;
+}
+
+/** Ends the connection with an error when that takes too long or fails. */
+async function withinTime(socket: Socket, done: Promise<void>): Promise<void> {
+  const failed = Promise.withResolvers<never>();
+  const fail = (error: Error) => failed.reject(error);
+  socket.on('error', fail);
+  const late = setTimeout(() => socket.destroy(new Error('it does not answer')), handshakeMs);
+  try {
+    await Promise.race([done, failed.promise]);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
 }

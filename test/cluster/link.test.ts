@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { serialize } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { knock } from '../../src/cluster/knock.ts';
 import { Link, type LinkOptions } from '../../src/cluster/link.ts';
 import { connectToNode, createNodeServer, linkKeyOf, proofByKey } from '../../src/cluster/node-tls.ts';
 import { poll, until } from '../poll.ts';
@@ -455,10 +456,16 @@ test('who does not have the key gets no further than the handshake', async (cont
   context.after(() => server.close());
   const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
   await assert.rejects(connectToNode(address, 'b', proofByKey(randomBytes(32))));
-  // TLS without a key, another name, and bytes that are no TLS.
-  await assert.rejects(once(connectTls({ ...address, rejectUnauthorized: false }), 'secureConnect'));
+  // TLS at once, without a key, with another name, and bytes that are no TLS.
+  const knocked = async () => {
+    const socket = connectPlain(address).on('error', () => {});
+    await knock(socket, key);
+    return socket;
+  };
+  for (const way of [address, { socket: await knocked() }])
+    await assert.rejects(once(connectTls({ ...way, rejectUnauthorized: false }), 'secureConnect'));
   const named = connectTls({
-    ...address,
+    socket: await knocked(),
     ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
     maxVersion: 'TLSv1.2',
     checkServerIdentity: () => undefined,

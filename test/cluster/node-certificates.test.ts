@@ -4,10 +4,16 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect as connectPlain, createServer as createPlainServer } from 'node:net';
+import {
+  type AddressInfo,
+  connect as connectPlain,
+  createServer as createPlainServer,
+  type Socket,
+} from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'node:tls';
+import { answerKnock, knock } from '../../src/cluster/knock.ts';
 import { faultOfCertificate } from '../../src/cluster/node-certificate.ts';
 import {
   connectToNode,
@@ -89,14 +95,60 @@ async function listen(context: TestContext, proof: LinkProof): Promise<Listening
   return { port: (server.address() as AddressInfo).port, server, secure, refused };
 }
 
+/** The connection of somebody who has the key of the links. */
+async function knocked(port: number): Promise<Socket> {
+  const socket = connectPlain({ host, port }).on('error', () => {});
+  await knock(socket, key);
+  return socket;
+}
+
 /** Connects, and says something; resolves when the other side has ended it. */
 async function tryIn(port: number, options: ConnectionOptions): Promise<void> {
-  const socket = connect({ host, port, rejectUnauthorized: false, ...options });
+  const socket = connect({ socket: await knocked(port), rejectUnauthorized: false, ...options });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.on('error', () => {}).resume();
   socket.write('let me in');
   await closed;
 }
+
+test('nobody has certificates verified who does not have the key of the links', async (context) => {
+  const { port, secure, refused } = await listen(context, proofOf(b, key));
+  const told = Promise.withResolvers<Buffer>();
+  const stranger = connectPlain({ host, port })
+    .on('error', () => {})
+    .once('data', told.resolve);
+  await told.promise;
+  const answers: Buffer[] = [];
+  stranger.on('data', (data) => answers.push(data));
+  // The beginning of TLS is as long as an answer, at least. A piece of one holds nobody up.
+  stranger.write(Buffer.alloc(1, 22));
+  await new Promise((resolve) => setImmediate(resolve));
+  stranger.write(Buffer.alloc(63, 22));
+  await once(stranger, 'close');
+  assert.deepEqual(answers, []);
+  await assert.rejects(connectToNode({ host, port }, 'b', proofOf(a, randomBytes(32))), /key of the links/);
+  assert.deepEqual(refused, Array(2).fill('it does not have the key of the links'));
+  assert.equal(secure.length, 0);
+});
+
+test('a node shows its certificate to nobody who does not have the key of the links', async (context) => {
+  const heard: number[] = [];
+  const server = createPlainServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', ({ length }) => {
+        heard.push(length);
+        // Something else that listens in the place of the node, and answers.
+        socket.write(randomBytes(32));
+      });
+    socket.write(randomBytes(32));
+  }).listen(0, host);
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  await assert.rejects(connectToNode({ host, port }, 'b', proofOf(a, key)), /does not have the key/);
+  assert.deepEqual(heard, [64]);
+});
 
 test('two nodes with certificates of one authority are linked over TLS 1.3', async (context) => {
   const { port, secure, refused } = await listen(context, proofOf(b, key));
@@ -116,7 +168,7 @@ const read = ({ certFile, keyFile }: Files): ConnectionOptions => ({
 });
 const both = ['server', 'client'] as const;
 
-/** Whoever has reached the port, with what the corporate authority has signed, which node b trusts. */
+/** Whoever has the key of the links and no certificate of a node, with what the corporate authority has signed, which node b trusts. */
 const strangers: readonly (readonly [title: string, shown: ConnectionOptions, refusal: RegExp])[] = [
   ['without a certificate', {}, /peer did not return a certificate/],
   ['with a self-signed one', selfSigned({ hosts, sides: both }), /not good: DEPTH_ZERO_SELF_SIGNED_CERT/],
@@ -198,9 +250,13 @@ const impostors: readonly (readonly [title: string, shown: Identity, refusal: Re
 for (const [title, shown, refusal] of impostors)
   test(`a node does not link with who shows it ${title}`, async (context) => {
     const heard: unknown[] = [];
-    const server = createServer({ ...shown, requestCert: true, rejectUnauthorized: false }, (socket) =>
+    const tls = createServer({ ...shown, requestCert: true, rejectUnauthorized: false }, (socket) =>
       socket.on('error', () => {}).on('data', (data) => heard.push(data)),
-    ).listen(0, host);
+    );
+    const server = createPlainServer(async (socket) => {
+      await answerKnock(socket, key);
+      tls.emit('connection', socket);
+    }).listen(0, host);
     await once(server, 'listening');
     context.after(() => server.close());
     const { port } = server.address() as AddressInfo;
@@ -225,7 +281,7 @@ test('a node with a certificate and one with the key refuse each other', async (
 
 test('a connection goes on with nothing that an earlier one has shown', async (context) => {
   const { port, secure, refused } = await listen(context, proofOf(b, key));
-  const first = connect({ host, port, rejectUnauthorized: false, ...read(a) });
+  const first = connect({ socket: await knocked(port), rejectUnauthorized: false, ...read(a) });
   const sessions: Buffer[] = [];
   first.on('session', (session) => sessions.push(session)).resume();
   const there = await poll(() => secure[0]);
@@ -253,11 +309,12 @@ test('a handshake that is never ended is given up, and keeps no node out', async
   const hello = await first.promise;
   client.destroy();
   const closed = [hello, hello.subarray(0, 20)].map((bytes) => {
-    const stalled = connectPlain({ host, port })
-      .on('error', () => {})
-      .resume();
-    stalled.write(bytes);
-    return new Promise((resolve) => stalled.once('close', resolve));
+    const closed = Promise.withResolvers<void>();
+    void knocked(port).then((stalled) => {
+      stalled.once('close', closed.resolve).resume();
+      stalled.write(bytes);
+    });
+    return closed.promise;
   });
   const socket = await connectToNode({ host, port }, 'b', proofOf(a, key));
   context.after(() => socket.destroy());
