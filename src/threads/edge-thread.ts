@@ -82,6 +82,8 @@ setInterval(() => tellKeys(false), keysMs).unref();
 
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
 const stopGraceMs = 2_000;
+/** Time for refusals to go out: the next start of what has ended waits for it. */
+const refusalGraceMs = 250;
 
 /** While buffers drain, a slow client's progress can't be seen, so it gets this long. */
 const slowClientMs = 60_000;
@@ -270,7 +272,11 @@ const answers: Answers<ThreadQuestions> = {
   },
   reread: ({ config: changed }) => reread(changed),
   announce_stop: () => server?.announceStop(),
-  stop: ({ atOnce = false }) => stop(atOnce ? 0 : stopGraceMs),
+  stop({ atOnce = false }) {
+    // Who waits for a shard hears that it is away.
+    if (atOnce) for (const shard of shards) shard.disconnect();
+    return stop(atOnce ? refusalGraceMs : stopGraceMs);
+  },
 };
 
 function connect(connected: Connected): void {

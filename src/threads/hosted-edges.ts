@@ -71,7 +71,7 @@ export class HostedEdges {
     });
     port.once('close', () => {
       over();
-      // Nobody can be answered any more.
+      // Nobody can be answered any more but with a refusal.
       void thread.stop({ atOnce: true });
     });
     thread.giveAway(port);

@@ -66,8 +66,8 @@ export interface ThreadQuestions {
    */
   announce_stop: { asks: object };
   /**
-   * Finish the requests that were taken, unless it is to be at once, and close. The thread ends
-   * when it has answered.
+   * Finish the requests that were taken, and close; at once: an edge refuses what waits for shards.
+   * The thread ends when it has answered.
    */
   stop: { asks: { readonly atOnce?: boolean } };
 }
