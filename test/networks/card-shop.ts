@@ -58,6 +58,14 @@ export class CardShop {
     return shop;
   }
 
+  /** Live cards of an organization of a service that runs already. */
+  static async within(service: Service, org: string, standIn: CmiStandIn): Promise<CardShop> {
+    const shop = new CardShop(standIn);
+    Object.assign(shop, { service, org, key: await liveKey(service, org) });
+    await shop.connect();
+    return shop;
+  }
+
   async startAgain(): Promise<void> {
     this.service = await startService({ dataDir: this.dataDir, env });
   }
