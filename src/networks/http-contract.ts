@@ -75,10 +75,17 @@ export const Operation = Type.Union([
 ]);
 export type Operation = Static<typeof Operation>;
 
+/** Centimes. Money that was taken is told whatever it was asked for: somebody has to give it back. */
+const takenMax = 10 ** 14 - 1;
+
 const paid = {
   type: Type.Literal('paid'),
   reference: text("The integrator's own name for this payment: sent again, it is the same payment."),
-  amount,
+  amount: Type.Integer({
+    minimum: amountMin,
+    maximum: takenMax,
+    description: 'Centimes; another amount than was asked for opens a review.',
+  }),
   currency: Type.String({
     pattern: '^[a-z]{3}$',
     description: '`mad`; money in another currency opens a review.',

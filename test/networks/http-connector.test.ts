@@ -211,6 +211,12 @@ for (const [what, posted, about, says] of [
   ],
   ['an unknown card', paid, { charge: 'ch_1' }, { result: 'paid', money: { ...money, card: null } }],
   [
+    'more money than a payment may ask for',
+    { ...paid, amount: 99_999_999_999_999 },
+    { charge: 'ch_1' },
+    { result: 'paid', money: { ...money, amount: 99_999_999_999_999, card: null } },
+  ],
+  [
     'half characters, which could not be found again as they were written',
     { ...cash, reference: 'b\ud800', agent: 'Wafacash \udc00' },
     { cashNumber: '123456789012' },

@@ -134,6 +134,12 @@ const rows: readonly Row[] = [
   { what: 'less', paid: amount - 1, review: 'amount_mismatch', status: 'requires_action' },
   { what: 'more', paid: amount + 1, review: 'amount_mismatch', status: 'requires_action' },
   {
+    what: 'more than may be asked for',
+    paid: 99_999_999_999_999,
+    review: 'amount_mismatch',
+    status: 'requires_action',
+  },
+  {
     what: 'a second time, under another reference',
     paid: amount,
     before: (_, code) => pay({ reference: 'first', code, amount }),
