@@ -218,13 +218,16 @@ export function directorySource(directory: RowStore): ArchiveSource {
     },
     sync: () => directory.sync(),
     finished: () => 0,
-    timeAfter: async (revision) => changesAfter(directory, revision).next().value?.timeMs ?? null,
+    async timeAfter(revision) {
+      const [change] = changesAfter(directory, revision);
+      return change?.timeMs ?? null;
+    },
     async *read(after, upTo) {
       const changes = [...changesAfter(directory, after)];
       yield* changes.filter(({ lastSequence }) => lastSequence <= upTo);
     },
     checksumAt(revision) {
-      const change = changesAfter(directory, revision - 1).next().value;
+      const [change] = changesAfter(directory, revision - 1);
       if (change === undefined || change.firstSequence > revision) return undefined;
       return change.lastSequence === revision ? crc32(change.bytes) : null;
     },

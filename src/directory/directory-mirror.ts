@@ -74,8 +74,8 @@ function divergenceOf(mirrored: RowsEnd | null, end: RowsEnd, known: number | nu
 
 /** A directory that was just made has its format, and nothing else. */
 function isNew(store: RowStore): boolean {
-  const rows = store.rowsFrom('', '');
-  return rows.next().done === true || rows.next().done === true;
+  const [, second] = store.rowsFrom('', '');
+  return second === undefined;
 }
 
 /** Makes what the store has the remote rows, in the place of all that are there. */

@@ -61,6 +61,8 @@ class Handle {
   /** Puts that `batch` gathers. */
   gathered: ((transaction: Transaction) => void)[] | null = null;
   isClosed = false;
+  /** How many ranges have begun to be read, and snapshots, that nobody has ended yet. */
+  reads = 0;
   #seen: Contents | null = null;
   #seenUntilMs = 0;
 
@@ -139,8 +141,10 @@ class Database {
   }
 
   useReadTransaction(): ReadTransaction {
-    this.#handle.check();
-    return { contents: this.#handle.file.contents, done() {} };
+    const handle = this.#handle;
+    handle.check();
+    handle.reads++;
+    return { contents: handle.file.contents, done: () => void handle.reads-- };
   }
 
   get(key: Key, { transaction }: Pick<Range, 'transaction'> = {}): Buffer | undefined {
@@ -181,9 +185,19 @@ class Database {
     }
   }
 
+  /** Holds what the library holds for a range, until it is read to its end or ended. */
+  *#read(range: Range): Generator<number> {
+    this.#handle.reads++;
+    try {
+      yield* this.#rows(range);
+    } finally {
+      this.#handle.reads--;
+    }
+  }
+
   *getKeys(range: Range = {}): Generator<Key> {
     const { keys } = this.#table(range.transaction);
-    for (const at of this.#rows(range)) yield keyOf(keys[at]!, this.#isBinary);
+    for (const at of this.#read(range)) yield keyOf(keys[at]!, this.#isBinary);
     // The names of the tables are keys of the environment's own one.
     if (this.#name !== '' || range.start !== undefined || range.reverse) return;
     for (const name of this.#handle.file.contents.tables.keys()) if (name !== '') yield name;
@@ -191,7 +205,7 @@ class Database {
 
   *getRange(range: Range = {}): Generator<{ readonly key: Key; readonly value: Buffer }> {
     const { keys, values } = this.#table(range.transaction);
-    for (const at of this.#rows(range))
+    for (const at of this.#read(range))
       yield { key: keyOf(keys[at]!, this.#isBinary), value: Buffer.from(values[at]!) };
   }
 
@@ -307,8 +321,11 @@ class Database {
     return { lastPageNumber: pagesOf(this.#handle.file.contents) - 1, pageSize: pageBytes, entryCount };
   }
 
+  /** The library frees what a range still holds, and the process dies of its next step. */
   async close(): Promise<void> {
+    const { path, reads } = this.#handle;
     this.#handle.close();
+    if (reads > 0) throw new Error(`${path} is closed while ${reads} ranges of it are being read`);
   }
 }
 

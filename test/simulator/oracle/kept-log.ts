@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Journal, JournalDamaged, type Log, type StoredResponse } from '../../../src/journal/journal.ts';
+import { tableOf } from '../disk/contents.ts';
 import type { Machine } from '../disk/machine.ts';
 import { EnvironmentFile, Folder } from '../disk/volume.ts';
 import type { Random } from '../kernel/random.ts';
@@ -12,12 +13,16 @@ import type { World } from '../world/world.ts';
 const dayMs = 86_400_000;
 /** Batches that are written together are this close. */
 const togetherMs = 60_000;
+/** No more are written together. */
+const togetherMax = 8;
 const unlimited = 1e12;
 
 interface Segment {
   readonly firstSequence: number;
   /** Of the file. */
   readonly bytes: number;
+  /** The bytes of each of its batches. */
+  readonly batches: readonly number[];
 }
 
 interface KeptLogOptions {
@@ -50,7 +55,10 @@ export class KeptLog {
     const names = [...found.entries.keys()].filter((name) => /^\d{16}$/.test(name)).sort();
     return names.map((name) => {
       const file = this.#options.machine.volume.find(`${this.#options.folder}/${name}/data.mdb`);
-      return { firstSequence: Number(name), bytes: file instanceof EnvironmentFile ? file.size : 0 };
+      const [bytes, values] =
+        file instanceof EnvironmentFile ? [file.size, tableOf(file.contents, '').values] : [0, []];
+      // The first row says whose it is.
+      return { firstSequence: Number(name), bytes, batches: values.slice(1).map(({ length }) => length) };
     });
   }
 
@@ -72,7 +80,10 @@ export class KeptLog {
         () => `the log begins with ${first}, and ${needed} is needed`,
       );
     }
-    for (const [i, segment] of segments.entries()) this.#ofADay(segment, segments[i + 1]);
+    for (const [i, segment] of segments.entries()) {
+      this.#ofADay(segment, segments[i + 1]);
+      this.#ofASize(segment);
+    }
     for (let i = 0; i < 2; i++) this.#readResponse(olderThanMs);
     const end = (segments[1]?.firstSequence ?? Number.POSITIVE_INFINITY) - 1;
     if (mayStay || archiveAgeMs > 0 || end > sequence) return;
@@ -92,6 +103,16 @@ export class KeptLog {
     this.#check(
       endedMs - beganMs <= dayMs + togetherMs,
       () => `the segment ${firstSequence} goes on for ${endedMs - beganMs} ms`,
+    );
+  }
+
+  /** It goes on until it has more than a segment may have, or what was written with the batch that made it so. */
+  #ofASize({ firstSequence, batches }: Segment): void {
+    const { segmentBytesMax } = this.#options.world.settings;
+    const bytes = batches.slice(0, -togetherMax).reduce((sum, each) => sum + each, 0);
+    this.#check(
+      bytes <= segmentBytesMax,
+      () => `the segment ${firstSequence} has ${bytes} bytes before its last batches`,
     );
   }
 
