@@ -170,6 +170,7 @@ class Restore {
     await this.#directory(cut);
     await this.#audit();
     const later = this.#later.finish();
+    this.#warnOfEnd(shards);
     await this.#checkParts();
     const missing = this.#missingEnds();
     this.#warnings.push(...missing.map(({ what, advice }) => `${what}: ${advice}`));
@@ -322,6 +323,20 @@ class Restore {
       const advice = 'what came after that is missing: add the files that hold it, and run this again';
       return [{ shard, check: 'archive.end', object: null, what, advice }];
     });
+  }
+
+  /** A moment after the end of all that is known: something may have come in between. */
+  #warnOfEnd(shards: Restored['shards']): void {
+    const { target } = this.#options;
+    if (target.kind !== 'time' || this.#later.entries + this.#later.directoryChanges > 0) return;
+    const moment = defined(this.#manifest.moment, complete);
+    const ends = [moment, ...shards.map(({ time }) => time ?? moment)].map((time) => Date.parse(time));
+    const end = Math.max(...ends);
+    if (target.ms <= end) return;
+    this.#warnings.push(
+      `the backup and the archive have nothing that is later than ${new Date(end).toISOString()}: ` +
+        'what the service did from then until this moment, if anything, is missing. Look for an archive that goes on, such as that of another node',
+    );
   }
 
   /** The archive may end earlier for the directory: it gets organizations that the shards know. */

@@ -75,7 +75,7 @@ export const Operation = Type.Union([
 ]);
 export type Operation = Static<typeof Operation>;
 
-/** Centimes. Money that was taken is told whatever it was asked for: somebody has to give it back. */
+/** Centimes. Whatever was asked for, money that was taken is told: somebody has to give it back. */
 const takenMax = 10 ** 14 - 1;
 
 const paid = {

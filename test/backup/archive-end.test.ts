@@ -1,4 +1,4 @@
-// What is missing in an archive: its last files, and files in the middle.
+// What is missing in an archive: its last files, files in the middle, and all that came after it.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -103,4 +103,39 @@ test('a moment before what is missing in the middle of an archive can be restore
       restored(target),
       /5 to 6 are in no file\. Add the file that holds them, or restore up to/,
     );
+});
+
+test('a moment after all that a backup and an archive have is restored with a warning', async (context) => {
+  const base = temporaryFolder(context);
+  const at = (name: string) => join(base, name);
+  const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
+  mkdirSync(at('source'));
+  const folder = await openDataFolder(at('source'), 1, 1);
+  const append = async (wallMs: number) => {
+    const journal = await recovered(await openJournal(journalOf(folder, 0)));
+    await appendTurns(journal, [2], wallMs);
+    await journal.close();
+  };
+  const backedUp = async (to: string) => {
+    const { moment } = await backUp({ ...quick, folder, to: at(to), recipients: [], pace: async () => {} });
+    return Date.parse(moment!);
+  };
+  let restores = 0;
+  const told = async (from: string, ms: number) => {
+    const dataDir = at(`to-${restores++}`);
+    const options = { ...quick, from: at(from), archive: null, identities: [], dataDir };
+    const { warnings } = await restore({ ...options, target: { kind: 'time', ms } });
+    return warnings.filter((warning) => warning.includes('nothing that is later'));
+  };
+  await append(startMs);
+  const moment = await backedUp('quiet');
+  assert.deepEqual(await told('quiet', moment), [], 'until then it is known that nothing came');
+  const [warning] = await told('quiet', moment + 1);
+  assert.match(warning!, new RegExp(`later than ${new Date(moment).toISOString()}: .* is missing`));
+  const ahead = moment + 3_600_000;
+  await append(ahead);
+  await backedUp('ahead');
+  assert.deepEqual(await told('ahead', ahead - 1), []);
+  assert.deepEqual(await told('ahead', ahead), []);
+  assert.equal((await told('ahead', ahead + 1)).length, 1);
 });
