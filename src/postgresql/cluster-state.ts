@@ -5,7 +5,7 @@ import type { ClusterNode, ClusterStatus, NodeRole, Replica, Takeover } from '..
 import type { LinksBy } from '../cluster/node.ts';
 import { leaseColumns, leaseOf } from './lease-table.ts';
 import { behindBy, goneSeconds } from './node-table.ts';
-import type { Primary } from './primary.ts';
+import { type Primary, tellNodes } from './primary.ts';
 import { migrate } from './schema.ts';
 
 const takeoversShown = 10;
@@ -176,7 +176,7 @@ async function replicasOf(primary: Primary): Promise<Replica[]> {
 /** The holder of the lease leaves it to a node. False: nobody has the lease now. */
 export async function nameSuccessor(primary: Primary, node: string): Promise<boolean> {
   const rows = await primary.query({
-    text: 'update payments.lease set successor = $1 where not released returning 1',
+    text: `update payments.lease set successor = $1 where not released returning ${tellNodes}`,
     values: [node],
   });
   return rows.length > 0;

@@ -6,6 +6,7 @@ import type { NodeIdentity } from '../cluster/node.ts';
 import { type Dialect, dialect } from '../journal/dialect.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import { tellNodes } from './primary.ts';
 
 interface LeaseColumns {
   readonly [column: string]: unknown;
@@ -90,7 +91,7 @@ export class PostgresLease implements LeaseTable {
   async release(epoch: number): Promise<void> {
     await this.#connection.run(
       'release',
-      'update payments.lease set released = true where epoch = $1 and process = $2',
+      `update payments.lease set released = true where epoch = $1 and process = $2 returning ${tellNodes}`,
       [epoch, this.#identity.process],
     );
   }

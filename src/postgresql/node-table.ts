@@ -3,7 +3,7 @@
 
 import type { NodeAddresses, NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
-import type { Primary } from './primary.ts';
+import { type Primary, tellNodes } from './primary.ts';
 
 /** A node that was not heard of for so long is gone. */
 export const goneSeconds = 5;
@@ -89,7 +89,7 @@ export class PostgresNodes {
 export async function setDrained(primary: Primary, node: string, isDrained: boolean): Promise<boolean> {
   const rows = await primary.query({
     text: `update payments.nodes set drained = $2, leaving = leaving and $2
-           where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning 1`,
+           where node = $1 and seen_at > now() - interval '${goneSeconds} seconds' returning ${tellNodes}`,
     values: [node, isDrained],
   });
   return rows.length > 0;
@@ -98,7 +98,7 @@ export async function setDrained(primary: Primary, node: string, isDrained: bool
 /** The node is to stop for good once others run what it runs. */
 export async function setLeaving(primary: Primary, node: string): Promise<void> {
   await primary.query({
-    text: 'update payments.nodes set leaving = true where node = $1',
+    text: `update payments.nodes set leaving = true where node = $1 returning ${tellNodes}`,
     values: [node],
   });
 }
@@ -118,7 +118,7 @@ export async function wantPartition(primary: Primary, partition: number, node: s
            from (select process from payments.nodes
              where node = $2 and not drained and not leaving and seen_at > now() - interval '${goneSeconds} seconds'
              order by started_at desc limit 1) as newest
-           where partition = $1 returning 1`,
+           where partition = $1 returning ${tellNodes}`,
     values: [partition, node],
   });
   return rows.length > 0;

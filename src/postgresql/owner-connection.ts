@@ -19,6 +19,8 @@ export interface OwnerOptions extends PostgresOptions {
   readonly isSingle: boolean;
   /** Hears why nothing can be owned, written or read now, when that changes; null: it can. */
   readonly onTrouble: (trouble: string | null) => void;
+  /** Hears that other nodes or operators have changed what nodes look at. */
+  readonly onTold?: () => void;
 }
 
 interface Statement {
@@ -108,6 +110,7 @@ export class OwnerConnection {
     if (defect !== null) return defect;
     await refuseForeign(primary, this.#options.service);
     primary.takeWarning();
+    if (this.#options.onTold !== undefined) await primary.listen(this.#options.onTold);
     const found = await take(primary);
     const warning = primary.takeWarning();
     if (warning !== null) return `${primary.name} has not replicated what was taken: ${warning}`;

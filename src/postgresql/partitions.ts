@@ -2,7 +2,7 @@
 // directory and the audit record are partitions, too.
 
 import type { OwnerOptions } from './owner-connection.ts';
-import type { Primary } from './primary.ts';
+import { type Primary, tellNodes } from './primary.ts';
 
 /** Those of the shards have their numbers. */
 export const directoryPartition = -1;
@@ -54,7 +54,7 @@ export async function takePartition(
            where case when $3::bigint is null then not exists (select 1 from lease where not released)
              else exists (select 1 from lease where epoch = $3 and not released) end
            on conflict (partition) do update set epoch = greatest(partitions.epoch, $2::bigint) + 1, node = $4
-           returning epoch, next_sequence, checksum`,
+           returning epoch, next_sequence, checksum, ${tellNodes}`,
     values: [partition, after, lease, node],
   });
   if (row !== undefined) return row;

@@ -27,6 +27,13 @@ const idleMs = 2_000;
  */
 const [keepAliveSeconds, keepAlivesMax] = [10, 3];
 
+const nodesChannel = 'payments_nodes';
+/**
+ * A column that a statement returns: with it all nodes are told to look at once at what they look
+ * at every second otherwise.
+ */
+export const tellNodes = `pg_notify('${nodesChannel}', '')`;
+
 export class Primary {
   readonly client: pg.Client;
   readonly host: PostgresHost;
@@ -75,6 +82,12 @@ export class Primary {
 
   get name(): string {
     return nameOf(this.host);
+  }
+
+  /** Hears of each `tellNodes` for as long as the connection lasts; of none behind some poolers. */
+  async listen(onTold: () => void): Promise<void> {
+    this.client.on('notification', onTold);
+    await this.query({ text: `listen ${nodesChannel}` });
   }
 
   /** The first warning since the last call; null: there was none. */

@@ -5,7 +5,7 @@ import { LeaseKeeper } from '../cluster/lease-keeper.ts';
 import { linksByOf } from '../cluster/node.ts';
 import { ownerOptionsOf } from '../config/postgresql.ts';
 import { defined } from '../core/assert.ts';
-import { systemTimers } from '../core/scheduler.ts';
+import { Sleeper, systemTimers } from '../core/scheduler.ts';
 import { unreadableOf } from '../journal/dialect.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { PostgresLease } from '../postgresql/lease-table.ts';
@@ -32,7 +32,7 @@ const options = defined(
 );
 // A connection for each: the note of a node must not hold up a beat.
 const table = new PostgresLease(options, identity);
-const nodes = new PostgresNodes(options, identity);
+const nodes = new PostgresNodes({ ...options, onTold: lookNow }, identity);
 let isHolder = false;
 let isUnwanted = false;
 const keeper = new LeaseKeeper({
@@ -79,9 +79,27 @@ const noteMs = 1_000;
 /** So long a stop waits for PostgreSQL; the holder's release needs a standby's answer, too. */
 const stopMsMax = () => (isHolder ? 3_000 : 1_000);
 let isStopping = false;
-async function noteNode(): Promise<void> {
+const rest = new Sleeper(systemTimers);
+/** Something has changed since the nodes were asked about. */
+let isTold = false;
+
+/** Waits neither for the next beat nor for the next note. */
+function lookNow(): void {
+  isTold = true;
+  rest.wake();
+  keeper.lookNow();
+}
+
+async function noteNodes(): Promise<void> {
   // Whoever has been forgotten is not noted again.
-  if (isStopping) return;
+  while (!isStopping) {
+    isTold = false;
+    await noteNode();
+    if (!isTold) await rest.sleep(noteMs);
+  }
+}
+
+async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
   const wished = await nodes
     .note({ address, link, linksBy: linksByOf(certFile) }, followed)
@@ -93,7 +111,6 @@ async function noteNode(): Promise<void> {
       (reachable) => tell({ type: 'nodes', nodes: reachable }),
       () => {},
     );
-  if (!isStopping) setTimeout(noteNode, noteMs);
 }
 
 const answers: Answers<ThreadQuestions> = {
@@ -114,5 +131,5 @@ const answers: Answers<ThreadQuestions> = {
 };
 main.on('message', carryOut(answers, tell));
 keeper.start();
-void noteNode();
+void noteNodes();
 tell({ type: 'ready' });

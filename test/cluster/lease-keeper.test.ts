@@ -508,3 +508,24 @@ test('at no moment do two nodes believe themselves, whatever happens', async () 
   }
   assert(takeovers > 100, `${takeovers} takeovers`);
 });
+
+test('who is told looks at the lease at once, and once more when told while it looks', async () => {
+  const { world, table, a, b } = await holderAndOther();
+  await world.pass(1_000);
+  void a.keeper.stop();
+  await world.pass(0);
+  assert(table.lease?.isReleased);
+  assert.deepEqual(b.told, []);
+  b.keeper.lookNow();
+  await world.pass(0);
+  assert.deepEqual(b.told, ['taken 2 clean']);
+  b.answerMs = 50;
+  const { asked } = b;
+  b.keeper.lookNow();
+  await world.pass(10);
+  b.keeper.lookNow();
+  await world.pass(39);
+  assert.equal(b.asked, asked + 1, 'one question is asked at a time');
+  await world.pass(2);
+  assert.equal(b.asked, asked + 2);
+});

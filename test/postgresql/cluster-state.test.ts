@@ -165,3 +165,33 @@ test(
     for (const each of [a.nodes, a.lease, b.nodes, b.lease, primary, ...logs]) each.close();
   },
 );
+
+test('a node hears at once of what operators and other nodes have changed', skip, async () => {
+  const { primary, optionsOf, processOf } = await bench();
+  const [a, b] = [processOf('a'), processOf('b')];
+  let told = 0;
+  const identity = { node: 'c', process: 'process c', release: '1.2.3' };
+  const c = new PostgresNodes({ ...optionsOf('c', null), onTold: () => told++ }, identity);
+  const nowhere = { address: null, link: null, linksBy: 'secrets key' } as const;
+  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {});
+  const seen = (await a.lease.look()) ?? null;
+  const epoch = await a.lease.take(seen, 'the first node', { trustMs: 2_000, attemptMs: 30_000 });
+  const log = new PostgresLog({ ...optionsOf('a', epoch), partition: 0 });
+  for (const change of [
+    () => log.acquire(0),
+    () => setDrained(primary, 'b', true),
+    () => setDrained(primary, 'b', false),
+    () => wantPartition(primary, 0, 'b'),
+    () => nameSuccessor(primary, 'b'),
+    () => setLeaving(primary, 'b'),
+    () => a.lease.release(epoch!),
+  ]) {
+    const before = told;
+    await change();
+    await poll(() => told > before || undefined);
+  }
+  const before = told;
+  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {});
+  assert.equal(told, before, 'what a node notes of itself wakes nobody');
+  for (const each of [a.nodes, a.lease, b.nodes, b.lease, c, log, primary]) each.close();
+});
