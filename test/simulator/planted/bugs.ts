@@ -371,6 +371,11 @@ const backups = [
     'const upTo = Math.min(this.#checkpoint.sequence, this.#archived());',
     'const upTo = this.#checkpoint.sequence;',
   ]),
+  bug('what was read of the directory stays open', [
+    'backup/archiver.ts',
+    'const [change] = changesAfter(directory, revision - 1);',
+    'const change = changesAfter(directory, revision - 1).next().value;',
+  ]),
   bug('the archive notes one entry more than it has', [
     'backup/archiver.ts',
     'sequence: this.archived, end',
