@@ -29,11 +29,12 @@ test('whose request waits for a partition when the link is lost is answered with
   const port = await freePort();
   const listening: boolean[] = [];
   const begun = Promise.withResolvers<void>();
+  const threads = new WaitingThreads();
   const edges = new HostedEdges({
     config: () => config,
     port,
     trust: OwnershipBoard.memory(1),
-    threads: new WaitingThreads(),
+    threads,
     logger: { info() {}, warn() {}, error() {} } as never,
     onListening(isListening) {
       listening.push(isListening);
@@ -54,4 +55,6 @@ test('whose request waits for a partition when the link is lost is answered with
   assert.deepEqual(listening, [true, false]);
   shard.port2.close();
   await edges.stop();
+  // The next edge was prepared when this one had ended.
+  await threads.stop();
 });
