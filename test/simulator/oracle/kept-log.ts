@@ -13,8 +13,8 @@ import type { World } from '../world/world.ts';
 const dayMs = 86_400_000;
 /** Batches that are written together are this close. */
 const togetherMs = 60_000;
-/** No more are written together. */
-const togetherMax = 8;
+/** No more are written together: a mirror that catches up gets so many. */
+const togetherMax = 64;
 const unlimited = 1e12;
 
 interface Segment {
