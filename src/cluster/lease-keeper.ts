@@ -56,8 +56,6 @@ export class LeaseKeeper {
   /** Nothing happens any more: the lease is lost, or the node must not have it. */
   #isOver = false;
   #isWanted = false;
-  /** Something has changed since the lease was asked about. */
-  #isTold = false;
   #seen: Lease | null = null;
   /** For how long the lease was seen as it is, over reads that were answered. */
   #unchangedMs = 0;
@@ -80,7 +78,6 @@ export class LeaseKeeper {
 
   /** Looks at the lease now: it may have been released, or be wanted elsewhere. */
   lookNow(): void {
-    this.#isTold = true;
     this.#sleeper.wake();
   }
 
@@ -101,7 +98,6 @@ export class LeaseKeeper {
     while (!this.#isStopping) {
       const fromMs = now().monotonicMs;
       let waitMs = retryMs;
-      this.#isTold = false;
       try {
         if (this.#epoch === null) await this.#watch();
         else await this.#beat(this.#epoch);
@@ -111,7 +107,7 @@ export class LeaseKeeper {
         this.#tell((error as Error).message);
       }
       if (this.#isStopping || this.#isOver) return;
-      if (!this.#isTold) await this.#sleeper.sleep(Math.max(0, fromMs + waitMs - now().monotonicMs));
+      await this.#sleeper.sleep(Math.max(0, fromMs + waitMs - now().monotonicMs));
     }
   }
 

@@ -34,28 +34,31 @@ export function backOffMs({ minMs, maxMs }: BackOffTimes, times: number): number
   return Math.min(maxMs, minMs * 2 ** times);
 }
 
-/** A wait that can be cut short. */
+/** Waits that can be cut short. A wake that comes while nobody sleeps cuts the next one short. */
 export class Sleeper {
   readonly #timers: Timers;
-  #wake = () => {};
+  #isWoken = false;
+  #end = () => {};
 
   constructor(timers: Timers) {
     this.#timers = timers;
   }
 
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#timers.after(ms, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
+  async sleep(ms: number): Promise<void> {
+    if (!this.#isWoken)
+      await new Promise<void>((resolve) => {
+        const cancel = this.#timers.after(ms, resolve);
+        this.#end = () => {
+          cancel();
+          resolve();
+        };
+      });
+    this.#isWoken = false;
   }
 
-  /** Ends the wait, if there is one. */
   wake(): void {
-    this.#wake();
+    this.#isWoken = true;
+    this.#end();
   }
 }
 

@@ -80,12 +80,9 @@ const noteMs = 1_000;
 const stopMsMax = () => (isHolder ? 3_000 : 1_000);
 let isStopping = false;
 const rest = new Sleeper(systemTimers);
-/** Something has changed since the nodes were asked about. */
-let isTold = false;
 
 /** Waits neither for the next beat nor for the next note. */
 function lookNow(): void {
-  isTold = true;
   rest.wake();
   keeper.lookNow();
 }
@@ -93,9 +90,8 @@ function lookNow(): void {
 async function noteNodes(): Promise<void> {
   // Whoever has been forgotten is not noted again.
   while (!isStopping) {
-    isTold = false;
     await noteNode();
-    if (!isTold) await rest.sleep(noteMs);
+    await rest.sleep(noteMs);
   }
 }
 

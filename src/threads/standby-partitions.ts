@@ -123,7 +123,7 @@ export class StandbyPartitions {
         dropAtMs = nowMs + dropMs;
         for (const journal of this.#journals.values()) await journal.drop(segmentRetentionMs);
       }
-      if (this.#tasks.length === 0 && !this.#isStopping) await this.#sleeper.sleep(waitMs);
+      await this.#sleeper.sleep(waitMs);
     }
   }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Archiver, shardSource } from '../../src/backup/archiver.ts';
 import { backUp } from '../../src/backup/backup.ts';
 import { restore } from '../../src/backup/restore.ts';
@@ -17,12 +17,24 @@ import type { RestoreTarget } from '../../src/operator/results/folder-results.ts
 import { appendTurns, recovered, startMs } from '../journal/journal-fixtures.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-test('what is archived while a restore runs is not missing in it', async (context) => {
+const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
+
+/** A data folder of one shard, and what appends to that. */
+async function sourceIn(context: TestContext) {
   const base = temporaryFolder(context);
   const at = (name: string) => join(base, name);
-  const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
   mkdirSync(at('source'));
   const folder = await openDataFolder(at('source'), 1, 1);
+  const append = async (wallMs: number) => {
+    const journal = await recovered(await openJournal(journalOf(folder, 0)));
+    await appendTurns(journal, [2], wallMs);
+    await journal.close();
+  };
+  return { at, folder, append };
+}
+
+test('what is archived while a restore runs is not missing in it', async (context) => {
+  const { at, folder } = await sourceIn(context);
   await backUp({ ...quick, folder, to: at('backup'), recipients: [], pace: async () => {} });
   const parts = ([0, 'directory'] as const).map((part) => archiveFolderOf(at('archive'), folder, part));
   for (const part of parts) mkdirSync(part, { recursive: true });
@@ -41,21 +53,12 @@ test('what is archived while a restore runs is not missing in it', async (contex
 });
 
 test('a moment before what is missing in the middle of an archive can be restored', async (context) => {
-  const base = temporaryFolder(context);
-  const at = (name: string) => join(base, name);
-  const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
-  mkdirSync(at('source'));
-  const folder = await openDataFolder(at('source'), 1, 1);
+  const { at, folder, append } = await sourceIn(context);
   const [identity, part] = [folder.shardIdentity(0), archiveFolderOf(at('archive'), folder, 0)];
-  const append = async (minute: number) => {
-    const journal = await recovered(await openJournal(journalOf(folder, 0)));
-    await appendTurns(journal, [2], startMs + minute * 60_000);
-    await journal.close();
-  };
-  await append(0);
+  await append(startMs);
   await backUp({ ...quick, folder, to: at('backup'), recipients: [], pace: async () => {} });
   for (const minute of [1, 2, 3]) {
-    await append(minute);
+    await append(startMs + minute * 60_000);
     const copy = new JournalCopy({
       dir: folder.shardDir(0),
       identity,
@@ -106,16 +109,7 @@ test('a moment before what is missing in the middle of an archive can be restore
 });
 
 test('a moment after all that a backup and an archive have is restored with a warning', async (context) => {
-  const base = temporaryFolder(context);
-  const at = (name: string) => join(base, name);
-  const quick = { segmentBytesMax: 1 << 20, onProgress: () => {} };
-  mkdirSync(at('source'));
-  const folder = await openDataFolder(at('source'), 1, 1);
-  const append = async (wallMs: number) => {
-    const journal = await recovered(await openJournal(journalOf(folder, 0)));
-    await appendTurns(journal, [2], wallMs);
-    await journal.close();
-  };
+  const { at, folder, append } = await sourceIn(context);
   const backedUp = async (to: string) => {
     const { moment } = await backUp({ ...quick, folder, to: at(to), recipients: [], pace: async () => {} });
     return Date.parse(moment!);

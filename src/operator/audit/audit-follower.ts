@@ -56,7 +56,7 @@ export class AuditFollower {
         if (!this.#isStopping) onFailure(error);
         await this.#close();
       }
-      if (!this.#isStopping) await this.#sleeper.sleep(lookMs);
+      await this.#sleeper.sleep(lookMs);
     }
     await this.#close();
   }
