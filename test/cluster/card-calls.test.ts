@@ -20,7 +20,7 @@ import { leftOut, startServers } from '../postgresql/servers.ts';
 import { type Service, send } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
-import { type Node, startNode } from './nodes.ts';
+import { type Node, startLinkedNode } from './nodes.ts';
 
 const part = 10_000;
 const frozenMs = 3_000;
@@ -133,34 +133,23 @@ interface Nodes {
 /** Node a has the lease; partition 0 runs on node b, and partition 1 on node c. */
 async function started(context: TestContext): Promise<Nodes> {
   const servers = await startServers(context, 1);
-  const names = ['a', 'b', 'c'];
-  const ports = await Promise.all(names.map(freePort));
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  const start = async (at: number, secretsKeyOf?: string) => {
-    const env = {
-      ...webhookEnv,
-      PAYMENTS_BASE_URL: urls[0]!,
-      PAYMENTS_NETWORKS_DOUBT_SECONDS: String(doubtSeconds),
-      PAYMENTS_PORT: String(ports[at]),
-      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${ports[at]}`,
-      PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
-    };
-    return startNode(context, {
-      url: servers.url,
-      name: names[at]!,
-      env,
-      ...(secretsKeyOf && { secretsKeyOf }),
-    });
+  const port = await freePort();
+  const env = {
+    ...webhookEnv,
+    PAYMENTS_BASE_URL: `http://127.0.0.1:${port}`,
+    PAYMENTS_NETWORKS_DOUBT_SECONDS: String(doubtSeconds),
   };
-  const a = await start(0);
+  const { node: a, url } = await startLinkedNode(context, { url: servers.url, name: 'a', port, env });
   const first = await a.serving;
-  const [b, c] = await Promise.all([start(1, a.dataDir), start(2, a.dataDir)]);
-  for (const node of [b, c]) await node.says(/edge \d+ takes requests on this node/);
+  const start = (name: string) => startLinkedNode(context, { url: servers.url, name, first: a, env });
+  const others = await Promise.all(['b', 'c'].map(start));
+  for (const { node } of others) await node.says(/edge \d+ takes requests on this node/);
   const address = parseJournalUrl(servers.url);
   assert.ok(typeof address !== 'string');
   const cluster = clusterOf({ address, password: null, ca: null, timers: systemTimers });
   for (const [partition, node] of ['b', 'c'].entries()) await cluster.movePartition(partition, node);
-  return { nodes: [a, b, c], first, urls, cluster };
+  const all = [{ node: a, url }, ...others];
+  return { nodes: all.map(({ node }) => node), urls: all.map((each) => each.url), first, cluster };
 }
 
 /**

@@ -2,41 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterStatus } from '../../src/cluster/cluster-status.ts';
-import { freePort } from '../free-port.ts';
 import { type Shop, shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
-import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
+import { leftOut, startServers } from '../postgresql/servers.ts';
 import { send } from '../service.ts';
-import { clusterCommand, type Node, startNode } from './nodes.ts';
+import { clusterCommand, type LinkedNode, type Node, startLinkedNode } from './nodes.ts';
 
 const body = { amount: 5_000, currency: 'mad' };
 const restMs = 20;
 /** Each connection is a new one, so it meets whoever listens now. */
 const fresh = { connection: 'close' };
-
-interface Started {
-  readonly node: Node;
-  readonly url: string;
-}
-
-async function start(
-  context: TestContext,
-  { url }: PostgresServers,
-  name: string,
-  first?: Node,
-): Promise<Started> {
-  const port = await freePort();
-  const env = {
-    PAYMENTS_PORT: String(port),
-    PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
-    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
-  };
-  const node = startNode(context, { url, name, env, ...(first && { secretsKeyOf: first.dataDir }) });
-  return { node, url: `http://127.0.0.1:${port}` };
-}
 
 /** Somebody pays in a shop through a node, again and again. */
 class Payer {
@@ -92,14 +70,15 @@ test('a node that runs a partition leaves, and so does the one that has the leas
       return seen + 0.2 < elapsed || undefined;
     });
   };
-  const a = await start(context, servers, 'a');
+  const start = (name: string, first?: Node) => startLinkedNode(context, { url: servers.url, name, first });
+  const a = await start('a');
   const service = await a.node.serving;
   const shops = await shopOnEachShard(service, 2);
   assert.match((await cluster('leave', 'a')).error, /no other node stands by: start one first/);
   assert.match((await cluster('leave', 'x')).error, /no node x is there: a/);
 
   /** Has a node leave while the shops are paid in through all nodes. */
-  const leaves = async (leaving: Started, stays: Started) => {
+  const leaves = async (leaving: LinkedNode, stays: LinkedNode) => {
     const payers = shops.flatMap((shop, shard) =>
       [leaving, stays].map(
         ({ node, url }) => new Payer(url, shop, `${leaving.node.name}${node.name}${shard}`),
@@ -126,7 +105,7 @@ test('a node that runs a partition leaves, and so does the one that has the leas
     return { out, error };
   };
 
-  const b = await start(context, servers, 'b', a.node);
+  const b = await start('b', a.node);
   await b.node.says(/edge \d+ takes requests on this node/);
   await a.node.says(/partition \d runs on node b after/);
   const left = await leaves(b, a);
@@ -137,7 +116,7 @@ test('a node that runs a partition leaves, and so does the one that has the leas
   assert.match(text, /^payments_links 0$/m);
 
   // One that was lost for good is forgotten, too.
-  const c = await start(context, servers, 'c', a.node);
+  const c = await start('c', a.node);
   await c.node.says(/node c stands by"/);
   await c.node.kill();
   await poll(async () => /^c +gone /m.test((await cluster('status')).out) || undefined);
@@ -153,10 +132,10 @@ test('a node that runs a partition leaves, and so does the one that has the leas
   assert.match((await cluster('join', 'x')).out, /^Node x is given partitions again within seconds\.$/m);
   await primary.query("delete from payments.nodes where node = 'x'", 'payments');
 
-  const d = await start(context, servers, 'd', a.node);
+  const d = await start('d', a.node);
   await d.node.says(/edge \d+ takes requests on this node/);
   await a.node.says(/partition \d runs on node d after/);
-  const e = await start(context, servers, 'e', a.node);
+  const e = await start('e', a.node);
   await e.node.says(/node e stands by"/);
   await drained('e');
   await leaves(a, d);

@@ -12,7 +12,7 @@ import { poll } from '../poll.ts';
 import { Link } from '../postgresql/links.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
 import { newOrganization, type Service, send, withRequestLogs } from '../service.ts';
-import { clusterCommand, type Node, startNode } from './nodes.ts';
+import { clusterCommand, type Node, startLinkedNode, startNode } from './nodes.ts';
 
 const body = { amount: 5_000, currency: 'mad' };
 
@@ -28,26 +28,17 @@ interface Cluster {
 /** Node a has the lease, and node b runs an edge for it. */
 async function started(context: TestContext): Promise<Cluster> {
   const servers = await startServers(context, 1);
-  const ports = { a: await freePort(), b: await freePort() };
-  const start = async (name: 'a' | 'b', secretsKeyOf?: string) => {
-    const env = {
-      ...withRequestLogs,
-      // All members of the test come from one address.
-      PAYMENTS_PAGES_VISITS_PER_MINUTE: '100000',
-      PAYMENTS_PORT: String(ports[name]),
-      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${ports[name]}`,
-      PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
-    };
-    const options = { url: servers.url, name, env };
-    return startNode(context, secretsKeyOf === undefined ? options : { ...options, secretsKeyOf });
+  const env = {
+    ...withRequestLogs,
+    // All members of the test come from one address.
+    PAYMENTS_PAGES_VISITS_PER_MINUTE: '100000',
   };
-  const a = await start('a');
+  const { node: a, url } = await startLinkedNode(context, { url: servers.url, name: 'a', env });
   const service = await a.serving;
-  const b = await start('b', a.dataDir);
-  await b.says(/edge \d+ takes requests on this node/);
+  const b = await startLinkedNode(context, { url: servers.url, name: 'b', first: a, env });
+  await b.node.says(/edge \d+ takes requests on this node/);
   await a.says(/partition \d runs on node b after/);
-  const urlOf = (port: number) => `http://127.0.0.1:${port}`;
-  return { servers, a, b, service, urls: { a: urlOf(ports.a), b: urlOf(ports.b) } };
+  return { servers, a, b: b.node, service, urls: { a: url, b: b.url } };
 }
 
 /** The status of a request with the key; 0: nobody answered. */

@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
+import { freePort } from '../free-port.ts';
 import { crampedEnv } from '../main/merchant.ts';
 import { paymentsWith } from '../main/payments-command.ts';
 import { poll } from '../poll.ts';
@@ -97,4 +98,30 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
     stop: () => endBy('SIGTERM'),
     kill,
   };
+}
+
+export interface LinkedNode {
+  readonly node: Node;
+  /** Where it takes requests. */
+  readonly url: string;
+}
+
+interface LinkedNodeOptions extends Pick<NodeOptions, 'url' | 'name' | 'env'> {
+  /** One that has the service's secrets key. */
+  readonly first?: Node | undefined;
+  /** Where it takes requests; a free one unless it is known before. */
+  readonly port?: number;
+}
+
+/** A node that others reach with requests, and that links with them. */
+export async function startLinkedNode(context: TestContext, options: LinkedNodeOptions): Promise<LinkedNode> {
+  const { first, port = await freePort(), ...others } = options;
+  const env = {
+    PAYMENTS_PORT: String(port),
+    PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
+    PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
+    ...options.env,
+  };
+  const node = startNode(context, { ...others, env, ...(first && { secretsKeyOf: first.dataDir }) });
+  return { node, url: `http://127.0.0.1:${port}` };
 }

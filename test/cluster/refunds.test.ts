@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../free-port.ts';
 import { type Shop as Account, shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
 import { type Answer, type Call, limitedOrganization, type Service, send } from '../service.ts';
-import { startNode } from './nodes.ts';
+import { startLinkedNode } from './nodes.ts';
 
 /** Who gets no answer for so long asks another node. */
 const patienceMs = 1_000;
@@ -148,25 +147,17 @@ test('while a node is killed and one is frozen, refunds are made once and revoke
   skip: leftOut,
 }, async (context) => {
   const servers = await startServers(context, 1);
-  const names = ['a', 'b', 'c'];
-  const ports = await Promise.all(names.map(freePort));
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  const start = async (name: string, secretsKeyOf?: string) => {
-    const port = ports[names.indexOf(name)];
-    const env = {
-      PAYMENTS_PORT: String(port),
-      PAYMENTS_CLUSTER_ADDRESS: `127.0.0.1:${port}`,
-      PAYMENTS_CLUSTER_LINK: `127.0.0.1:${await freePort()}`,
-    };
-    return startNode(context, { url: servers.url, name, env, ...(secretsKeyOf && { secretsKeyOf }) });
-  };
-  const a = await start('a');
+  const { node: a, url } = await startLinkedNode(context, { url: servers.url, name: 'a' });
   const first = await a.serving;
-  const shops = (await shopOnEachShard(first, 2)).map((account) => new Shop(account, urls));
-  context.after(() => Promise.all(shops.map((shop) => shop.pause())));
+  const accounts = await shopOnEachShard(first, 2);
   const victims = [await limitedOrganization(first), await limitedOrganization(first)];
-  const [b, c] = [await start('b', a.dataDir), await start('c', a.dataDir)];
+  const start = (name: string) => startLinkedNode(context, { url: servers.url, name, first: a });
+  const others = [await start('b'), await start('c')] as const;
+  const [b, c] = [others[0].node, others[1].node];
   for (const node of [b, c]) await node.says(/edge \d+ takes requests on this node/);
+  const urls = [url, ...others.map((other) => other.url)];
+  const shops = accounts.map((account) => new Shop(account, urls));
+  context.after(() => Promise.all(shops.map((shop) => shop.pause())));
 
   const revoked: string[] = [];
   const endTrying = tryRevoked(context, urls, revoked);
