@@ -44,16 +44,18 @@ export class Sleeper {
     this.#timers = timers;
   }
 
-  async sleep(ms: number): Promise<void> {
-    if (!this.#isWoken)
-      await new Promise<void>((resolve) => {
-        const cancel = this.#timers.after(ms, resolve);
-        this.#end = () => {
-          cancel();
-          resolve();
-        };
-      });
-    this.#isWoken = false;
+  sleep(ms: number): Promise<void> {
+    const slept = new Promise<void>((resolve) => {
+      if (this.#isWoken) return resolve();
+      const cancel = this.#timers.after(ms, resolve);
+      this.#end = () => {
+        cancel();
+        resolve();
+      };
+    });
+    return slept.then(() => {
+      this.#isWoken = false;
+    });
   }
 
   wake(): void {
