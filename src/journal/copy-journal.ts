@@ -12,7 +12,7 @@ import { readLog, type StoredBatch } from './log/follow.ts';
 import { checksumAt, endOf, gapEnd, Segments } from './log/segments.ts';
 import { foldersOfJournal, mapSizesOf, refuseMissingSegment } from './open-journal.ts';
 
-interface CopyOptions {
+export interface CopyOptions {
   /** The shard's folder. */
   readonly dir: string;
   readonly identity: ShardIdentity;

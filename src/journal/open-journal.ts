@@ -129,7 +129,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
     const ownership = await engine.acquire(checkpoint.sequence);
     if (replicated !== undefined) {
       markMirror(dir);
-      if (replicated.notedMetadata.size > 0) await follower.putMetadata(replicated.notedMetadata);
+      await follower.putMetadata(replicated.notedMetadata);
       checkpoint.renew();
     }
     const start = (nextSequence: number) => {

@@ -84,7 +84,7 @@ export async function openStandby(
         await follower.write(sequence);
       },
       async drop(keptMs) {
-        if (newestMs !== null) await segments.forgetBefore(await follower.drop(newestMs - keptMs));
+        if (newestMs !== null) await follower.drop(newestMs - keptMs);
       },
       close,
     };

@@ -6,13 +6,40 @@ import { partsOf } from '../../../src/backup/backup-manifest.ts';
 import { type ArchivedPart, archiveFolderOf } from '../../../src/data-folder/archive-folder.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { RowStore } from '../../../src/disk/row-store.ts';
-import { JournalCopy } from '../../../src/journal/copy-journal.ts';
+import { type CopyOptions, JournalCopy } from '../../../src/journal/copy-journal.ts';
+import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { segmentsIn } from '../tools/stored-log.ts';
 import { isOfDisk } from './failures.ts';
 import type { World } from './world.ts';
 
 export const archiveDir = '/vault/archive';
 const pollMs = 1_000;
+
+/** What the archive and its position name is on the disk: a log that had lost it would go on otherwise. */
+class WatchedCopy extends JournalCopy {
+  readonly #world: World;
+  readonly #log: string;
+
+  constructor(world: World, options: CopyOptions) {
+    super(options);
+    this.#world = world;
+    this.#log = foldersOfJournal(options.dir).log;
+  }
+
+  override sync(): void {
+    super.sync();
+    const { judge, machine } = this.#world;
+    const unsynced = segmentsIn(machine.volume, this.#log).flatMap(
+      ({ file }) => machine.volume.unsyncedAt(file) ?? [],
+    );
+    judge.check(
+      'a backup and the archive hold what was acknowledged',
+      unsynced.length === 0,
+      () => `${unsynced} can be lost yet`,
+    );
+  }
+}
 
 /** Everything that archives a folder, and the function that closes what it reads. */
 export function archiversOf(world: World, folder: DataFolder, ageMaxMs: number) {
@@ -36,7 +63,7 @@ export function archiversOf(world: World, folder: DataFolder, ageMaxMs: number) 
     });
   const copies = Array.from({ length: folder.shards }, (_, number) => {
     const [dir, identity] = [folder.shardDir(number), folder.shardIdentity(number)];
-    return new JournalCopy({ dir, identity, segmentBytesMax: world.settings.segmentBytesMax });
+    return new WatchedCopy(world, { dir, identity, segmentBytesMax: world.settings.segmentBytesMax });
   });
   const directory = new RowStore(folder.directory, folder.directoryPart, true);
   const archivers = [
