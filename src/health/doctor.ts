@@ -10,6 +10,7 @@ import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { examinePostgres } from '../postgresql/examine.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
+import { certificateChecks } from './certificate-checks.ts';
 import { checked, examineMachine } from './machine-checks.ts';
 
 /** Below this an operator should make room. Below a tenth of it, writes are refused. */
@@ -27,6 +28,7 @@ export async function examine(
     ...diagnose(await samplesOf(parts), freeBytesIn(path)),
     folderCheck(folder),
     pauseCheck(paused),
+    ...certificateChecks(config),
     ...(await postgresqlChecks(config)),
     ...(await examineMachine(path, config.connections.max)),
   ];
@@ -42,6 +44,7 @@ export async function examineStandby(
     checked('service', null, `node ${node} stands by`),
     diskCheck(freeBytesIn(folder.path), []),
     folderCheck(folder),
+    ...certificateChecks(config),
     ...(await postgresqlChecks(config)),
     ...(await examineMachine(folder.path, config.connections.max)),
   ];

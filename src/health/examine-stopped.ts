@@ -15,6 +15,7 @@ import { whileStopped, withClearErrors } from '../data-folder/folder-command.ts'
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
+import { certificateChecks } from './certificate-checks.ts';
 import { describeFolder, diskCheck, postgresqlChecks } from './doctor.ts';
 import { checked, examineMachine } from './machine-checks.ts';
 
@@ -40,6 +41,7 @@ export async function examineStopped(config: Config, environment: Environment): 
     settings,
     folder,
     diskCheck(freeBytesIn(place), []),
+    ...certificateChecks(config),
     ...(await postgresqlChecks(config)),
     ...(await examineMachine(place, connectionsMax)),
   ];

@@ -89,13 +89,19 @@ function connect(connected: Connected): void {
 }
 
 let isPaused = paused;
+let isQuiet = true;
 const starting = setTimeout(
   () => {
-    if (!isPaused) visits.own(() => dispatcher.start());
+    isQuiet = false;
+    startIfDue();
   },
   Math.max(noticeMs, data.quietMs),
 );
 const ticking = setInterval(() => visits.own(() => dispatcher.tick()), tickMs);
+
+function startIfDue(): void {
+  if (!isPaused && !isQuiet) visits.own(() => dispatcher.start());
+}
 
 async function stop(): Promise<void> {
   clearTimeout(starting);
@@ -111,7 +117,7 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, () => metrics.show(dispatcher.counts())),
   resume() {
     isPaused = false;
-    dispatcher.start();
+    startIfDue();
   },
   stop,
 };
