@@ -476,8 +476,8 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
     if (settled.length > 0) await clients.again(random.pick(settled));
   },
   async 'send another body'({ clients, random }) {
-    const creations = clients.keyed.filter(({ answered, isCreation }) => answered !== null && isCreation);
-    if (creations.length > 0) await clients.reuse(random.pick(creations), false);
+    const settled = clients.keyed.filter(({ answered }) => answered !== null);
+    if (settled.length > 0) await clients.reuse(random.pick(settled), false);
   },
   async 'reach for another'(acting) {
     const { clients, random, shop, world } = acting;

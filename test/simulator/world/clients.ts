@@ -215,12 +215,12 @@ export class Clients {
     return answer;
   }
 
-  /** Uses the key of an earlier creation, which was answered, for another one: refused for a day, then free. */
+  /** Uses the key of an earlier request, which was answered, for another one: refused for a day, then free. */
   async reuse(keyed: Keyed, isFree: boolean): Promise<void> {
     const { judge, isDamaged } = this.#world;
-    const params = JSON.parse(keyed.request.body) as object;
-    const body = JSON.stringify({ ...params, metadata: { tag: `${keyed.tag} again` } });
-    const answer = await this.insist(keyed.shop, { ...keyed.request, body });
+    const other = keyed.isCreation ? withAnotherBody(keyed) : this.#atAnotherAddress(keyed);
+    if (other === null) return;
+    const answer = await this.insist(keyed.shop, other);
     if (answer === null || isDamaged) return;
     const { status, text, requestId } = answer;
     this.#world.note(`client: ${requestId} uses the key of ${keyed.tag} again: ${status}`);
@@ -229,6 +229,19 @@ export class Clients {
       text.includes('idempotency_key_reused') !== isFree,
       () => `the key of ${keyed.tag} was used for another request, which is answered ${status} ${text}`,
     );
+  }
+
+  /** The same request for another object of the kind; null when there is none. */
+  #atAnotherAddress({ shop, request }: Keyed): Request | null {
+    const id = /^\/v1\/\w+\/(\w+)/.exec(request.path)?.[1] ?? '';
+    const known = this.#world.facts.all.get(id);
+    if (known === undefined) return null;
+    const others = this.#world.facts
+      .of(shop.org, shop.livemode, known.object)
+      .filter((fact) => fact.id !== id);
+    return others.length === 0
+      ? null
+      : { ...request, path: request.path.replace(id, this.#random.pick(others).id) };
   }
 
   /** Sends the request of a key that is free again: nothing is known of what it was answered. */
@@ -321,4 +334,9 @@ function wasRefusedBeforeItRan({ status, text, retryAfterSeconds }: Answer): boo
 
 function withoutSecret(text: string): string {
   return text.replace(/"secret":"[^"]*"/, '"secret":null');
+}
+
+function withAnotherBody({ request, tag }: Keyed): Request {
+  const params = JSON.parse(request.body) as object;
+  return { ...request, body: JSON.stringify({ ...params, metadata: { tag: `${tag} again` } }) };
 }
