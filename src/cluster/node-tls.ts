@@ -94,17 +94,20 @@ interface NodeServer extends Server {
   setSecureContext(options: TlsOptions): void;
 }
 
-/** `onSecure` gets connections of nodes, and `onRefused` hears why somebody is not let in. */
+/**
+ * `onSecure` gets connections of nodes, and `onRefused` hears why somebody is not let in, and whether
+ * it is a stranger, who does not have the key of the links.
+ */
 export function createNodeServer(
   { key, certificate, server: options }: LinkProof,
   onSecure: (socket: TLSSocket) => void,
-  onRefused: (reason: string) => void = () => {},
+  onRefused: (reason: string, isStranger: boolean) => void = () => {},
 ): NodeServer {
   const tls = createTlsServer({ ...options, handshakeTimeout: handshakeMs }, (socket) => {
     if (certificate === null || isOfNode(socket.getPeerX509Certificate())) onSecure(socket);
     else {
       socket.destroy();
-      onRefused('its certificate is not that of a node');
+      onRefused('its certificate is not that of a node', false);
     }
   });
   // A handshake that fails ends its own connection.
@@ -112,9 +115,9 @@ export function createNodeServer(
     socket.destroy();
     const untrusted: unknown = socket.authorizationError;
     const { code = '', reason = error.message } = error as NodeJS.ErrnoException & { reason?: string };
-    if (untrusted) onRefused(`its certificate is not good: ${untrusted}`);
+    if (untrusted) onRefused(`its certificate is not good: ${untrusted}`, false);
     // Others have only come and gone.
-    else if (code.startsWith('ERR_SSL')) onRefused(reason);
+    else if (code.startsWith('ERR_SSL')) onRefused(reason, false);
   });
   const server = createTcpServer({ noDelay: true }, async (socket) => {
     try {
@@ -122,7 +125,7 @@ export function createNodeServer(
       tls.emit('connection', socket);
     } catch (error) {
       socket.destroy();
-      if (error instanceof OtherKey) onRefused(error.message);
+      if (error instanceof OtherKey) onRefused(error.message, true);
     }
   });
   server.maxConnections = connectionsMax;

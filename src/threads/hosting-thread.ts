@@ -120,9 +120,14 @@ function take(socket: Socket): void {
   }
 }
 
-const isToBeLogged = onceAMinute(() => performance.now());
-const server = createNodeServer(proof.now, take, (reason) => {
-  if (isToBeLogged()) logger.warn(`somebody who connected to the port of links was refused: ${reason}`);
+/** Strangers, who may come in any number, take nothing from nodes. */
+const isLogged = {
+  stranger: onceAMinute(() => performance.now()),
+  node: onceAMinute(() => performance.now()),
+};
+const server = createNodeServer(proof.now, take, (reason, isStranger) => {
+  if (isLogged[isStranger ? 'stranger' : 'node']())
+    logger.warn(`somebody who connected to the port of links was refused: ${reason}`);
 });
 server.on('error', (error) => {
   const reason = `the port of ${config.cluster.link} can't be listened on (${errorText(error)})`;

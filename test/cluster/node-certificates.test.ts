@@ -76,15 +76,21 @@ interface Listening {
   readonly server: ReturnType<typeof createNodeServer>;
   readonly secure: TLSSocket[];
   readonly refused: string[];
+  /** Of each that was refused, whether it was a stranger. */
+  readonly strangers: boolean[];
 }
 
 async function listen(context: TestContext, proof: LinkProof): Promise<Listening> {
   const secure: TLSSocket[] = [];
   const refused: string[] = [];
+  const strangers: boolean[] = [];
   const server = createNodeServer(
     proof,
     (socket) => void secure.push(socket.on('error', () => {})),
-    (reason) => void refused.push(reason),
+    (reason, isStranger) => {
+      refused.push(reason);
+      strangers.push(isStranger);
+    },
   );
   server.listen(0, host);
   await once(server, 'listening');
@@ -92,7 +98,7 @@ async function listen(context: TestContext, proof: LinkProof): Promise<Listening
     for (const socket of secure) socket.destroy();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, server, secure, refused };
+  return { port: (server.address() as AddressInfo).port, server, secure, refused, strangers };
 }
 
 /** The connection of somebody who has the key of the links. */
@@ -112,7 +118,7 @@ async function tryIn(port: number, options: ConnectionOptions): Promise<void> {
 }
 
 test('nobody has certificates verified who does not have the key of the links', async (context) => {
-  const { port, secure, refused } = await listen(context, proofOf(b, key));
+  const { port, secure, refused, strangers } = await listen(context, proofOf(b, key));
   const told = Promise.withResolvers<Buffer>();
   const stranger = connectPlain({ host, port })
     .on('error', () => {})
@@ -128,6 +134,7 @@ test('nobody has certificates verified who does not have the key of the links', 
   assert.deepEqual(answers, []);
   await assert.rejects(connectToNode({ host, port }, 'b', proofOf(a, randomBytes(32))), /key of the links/);
   assert.deepEqual(refused, Array(2).fill('it does not have the key of the links'));
+  assert.deepEqual(strangers, [true, true]);
   assert.equal(secure.length, 0);
 });
 
@@ -215,10 +222,11 @@ const strangers: readonly (readonly [title: string, shown: ConnectionOptions, re
 for (const [title, shown, refusal] of strangers)
   test(`a stranger ${title} gets nothing said, and is told in the log`, async (context) => {
     const own = brought(corporate.issue({ hosts, sides: both }), corporate.cert);
-    const { port, secure, refused } = await listen(context, proofOf(own, key));
+    const { port, secure, refused, strangers } = await listen(context, proofOf(own, key));
     await tryIn(port, shown);
     await poll(() => refused[0]);
     assert.match(refused.join('\n'), refusal);
+    assert.equal(strangers[0], false);
     assert.equal(secure.length, 0);
   });
 
