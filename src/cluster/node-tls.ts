@@ -95,8 +95,8 @@ interface NodeServer extends Server {
 }
 
 /**
- * `onSecure` gets connections of nodes, and `onRefused` hears why somebody is not let in, and whether
- * it is a stranger, who does not have the key of the links.
+ * `onSecure` gets connections of nodes. `onRefused` hears why somebody is not let in, and whether
+ * that is a stranger, who does not have the key of the links.
  */
 export function createNodeServer(
   { key, certificate, server: options }: LinkProof,

@@ -133,3 +133,12 @@ test('a moment after all that a backup and an archive have is restored with a wa
   assert.deepEqual(await told('ahead', ahead), []);
   assert.equal((await told('ahead', ahead + 1)).length, 1);
 });
+
+test('what comes after the moment is left out, also when a clock that was put back has dated it before', async (context) => {
+  const { at, folder, append } = await sourceIn(context);
+  for (const minute of [0, 5, 2]) await append(startMs + minute * 60_000);
+  await backUp({ ...quick, folder, to: at('backup'), recipients: [], pace: async () => {} });
+  const options = { ...quick, from: at('backup'), archive: null, identities: [], dataDir: at('restored') };
+  const { shards } = await restore({ ...options, target: { kind: 'time', ms: startMs + 180_000 } });
+  assert.equal(shards[0]!.sequence, 2);
+});

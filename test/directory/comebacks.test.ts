@@ -90,6 +90,15 @@ test('an organization that a member has kept out of for a session stays closed t
   assert.equal(mayEnter(directory.sessions.find(confirmed!, limits)!, org), false);
 });
 
+test('a session stays kept out of one organization when another one keeps it out, too', async () => {
+  const other = (await directory.createOrganization('Riad', [])).organization.id;
+  const { token } = await directory.sessions.open(leaving.id, '192.0.2.1', limits);
+  await directory.sessions.endAllIn(leaving.id, org, null);
+  await directory.sessions.endAllIn(leaving.id, other, null);
+  const session = directory.sessions.find(token, limits)!;
+  assert.deepEqual([mayEnter(session, org), mayEnter(session, other)], [false, false]);
+});
+
 test('members who use up all invitations keep no operator from inviting', async () => {
   for (let i = 0; i < openInvitationsMax; i++) await invite(leaving, `guest-${i}@souk.ma`);
   await assert.rejects(invite(owner, 'one-more@souk.ma'), { code: 'too_many_links' });

@@ -193,8 +193,8 @@ const payments = [
 const foreign = [
   bug('a key is replayed for another object', [
     'shard/gates.ts',
-    'digestRequest(route.method, `${route.path} ${frame.id}`,',
-    'digestRequest(route.method, route.path,',
+    'frame.id}`, frame.query, filledIn)',
+    'frame.org}`, frame.query, filledIn)',
   ]),
   bug('a key is replayed for another body', [
     'shard/gates.ts',
@@ -380,6 +380,11 @@ const backups = [
     'backup/archiver.ts',
     'const [change] = changesAfter(directory, revision - 1);',
     'const change = changesAfter(directory, revision - 1).next().value;',
+  ]),
+  bug('what was not taken away counts as archived', [
+    'backup/archiver.ts',
+    '      await carry(path);\n      this.#archived = last;\n      this.#note();',
+    '      this.#archived = last;\n      this.#note();\n      await carry(path);',
   ]),
   bug('what is archived can be lost of the log yet', [
     'journal/copy-journal.ts',

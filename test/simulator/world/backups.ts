@@ -252,7 +252,7 @@ export class Backups {
   /** The service has stopped: archives what is not archived yet. */
   async completeArchive(): Promise<Backup> {
     const backup = this.#newest()!;
-    const { archivers, close } = archiversOf(this.#world, lookAtDataFolder(dataDir), 0);
+    const { archivers, close } = archiversOf(this.#world, lookAtDataFolder(dataDir), 0, false);
     for (const archiver of archivers) await archiver.run();
     await close();
     return backup;

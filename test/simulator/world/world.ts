@@ -12,6 +12,7 @@ import { type Lane, Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
 import { Answers } from '../oracle/answers.ts';
 import type { Settings } from '../plan.ts';
+import { Carrier } from './archive-process.ts';
 import { Bank } from './bank.ts';
 import { Facts } from './facts.ts';
 import { History } from './history.ts';
@@ -31,6 +32,7 @@ export class World {
   readonly trace: Trace;
   readonly settings: Settings;
   readonly bank: Bank;
+  readonly carrier: Carrier;
   /** Null when cards are typed on the service's page in live mode, too. */
   readonly hostedCards: HostedCards | null;
   readonly receivers: Receivers;
@@ -76,6 +78,7 @@ export class World {
     this.facts = new Facts(this.judge, () => this.simulation.nowMs);
     this.answers = new Answers(this);
     this.bank = new Bank(this);
+    this.carrier = new Carrier(this.simulation.random('carrier'));
     this.hostedCards = settings.hasHostedCards ? new HostedCards(this) : null;
     this.receivers = new Receivers(this);
   }
