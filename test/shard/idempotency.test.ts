@@ -115,7 +115,6 @@ const different: readonly (readonly [what: string, request: string, sent: object
   ['a body that is not valid', create, { body: { ...intent, colour: 'red' } }],
   ['another query string', `${create}?a=b`, { body: intent }],
   ['another path', 'POST /v1/checkout/sessions', { body: intent }],
-  ['another id in the path', 'POST /v1/payment_intents/pi_1/cancel', {}],
 ];
 for (const [what, request, sent] of different) {
   test(`a known key with ${what} is refused and does nothing`, async () => {
@@ -128,6 +127,15 @@ for (const [what, request, sent] of different) {
     assertReplay(await actor.send(create, { body: intent, key: 'a' }), first);
   });
 }
+
+test('a known key for the same request of another object is refused and does nothing', async () => {
+  const actor = new Actor();
+  const made = await Promise.all(['b', 'c'].map((key) => actor.send(create, { body: intent, key })));
+  const [first, second] = made.map(({ json }) => `/v1/payment_intents/${json.id}`);
+  assert.equal((await actor.send(`POST ${first}/cancel`, { key: 'a' })).status, 200);
+  assert.equal(codeOf(await actor.send(`POST ${second}/cancel`, { key: 'a' })), 'idempotency_key_reused');
+  assert.notEqual((await actor.send(`GET ${second}`)).json.status, 'canceled');
+});
 
 test('a key belongs to its mode: in the other one it is new', async () => {
   const actor = new Actor();
