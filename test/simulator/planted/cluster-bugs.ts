@@ -68,8 +68,8 @@ export const clusterBugs = [
   ]),
   bug('what an earlier owner has noted is not taken over', [
     'journal/open-journal.ts',
-    '      if (replicated.notedMetadata.size > 0) await',
-    '      if (replicated.notedMetadata.size < 0) await',
+    'await follower.putMetadata(replicated.notedMetadata);',
+    'await follower.putMetadata(new Map());',
   ]),
   bug('a batch is answered before PostgreSQL has it', [
     'journal/log/replicated-log.ts',
