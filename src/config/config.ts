@@ -59,19 +59,23 @@ export function loadConfig(env: Variables, configDir: string): Config {
   return assemble(settings);
 }
 
-/** Throws `ConfigError` when a certificate or key file that is named can't be used. */
+/** Throws `ConfigError` when a certificate or another file that is named can't be used. */
 export function checkFiles(config: Config): void {
-  const cert = readNamed('tlsCertFile', config.tlsCertFile);
-  const key = readNamed('tlsKeyFile', config.tlsKeyFile);
+  checkCertificates(config);
   readNamed('mail.passwordFile', config.mail.passwordFile);
   readNamed('journal.passwordFile', config.journal.passwordFile);
-  const ca = readNamed('webhooks.caFile', config.webhooks.caFile);
+  // The TLS library ignores parts of an authorities file that are no certificates.
+  checkPem('webhooks.caFile', { cert: readNamed('webhooks.caFile', config.webhooks.caFile) });
+  checkPem('journal.caFile', { cert: readNamed('journal.caFile', config.journal.caFile) });
+}
+
+/** Of the certificates that the service shows; throws `ConfigError`, too. */
+export function checkCertificates(config: Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'cluster'>): void {
+  const cert = readNamed('tlsCertFile', config.tlsCertFile);
+  const key = readNamed('tlsKeyFile', config.tlsKeyFile);
   checkPem('tlsCertFile', { cert });
   checkPem('tlsKeyFile', { cert, key });
-  // The TLS library ignores parts of an authorities file that are no certificates.
-  checkPem('webhooks.caFile', { cert: ca });
   checkNodeFiles(config.cluster);
-  checkPem('journal.caFile', { cert: readNamed('journal.caFile', config.journal.caFile) });
 }
 
 function checkNodeFiles({ node, certFile, keyFile, caFile }: Config['cluster']): void {

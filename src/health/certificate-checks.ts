@@ -3,7 +3,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { checkFiles } from '../config/config.ts';
+import { checkCertificates } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { ConfigError } from '../config/settings.ts';
 import type { Check } from '../operator/use-cases/services.ts';
@@ -21,7 +21,7 @@ export function certificateChecks(config: Config, nowMs = Date.now()): readonly 
 
 function certificateCheck(config: Config, files: readonly string[], nowMs: number): Check {
   try {
-    checkFiles(config);
+    checkCertificates(config);
     const ends = files.map((file) => ({ file, endsMs: endOf(file) }));
     const soon = ends.filter(({ endsMs }) => endsMs - nowMs < leftDaysMin * dayMs);
     const told = (some: typeof ends, word: string) =>

@@ -24,9 +24,6 @@ function found(cluster: object, nowMs: number, tls: object = {}) {
   const config = {
     tlsCertFile: null,
     tlsKeyFile: null,
-    mail: { passwordFile: null },
-    journal: { passwordFile: null, caFile: null },
-    webhooks: { caFile: null },
     cluster: { node: 'b', ...cluster },
     ...tls,
   };
