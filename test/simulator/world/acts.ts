@@ -475,7 +475,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
     const settled = clients.keyed.filter(({ answered }) => answered !== null);
     if (settled.length > 0) await clients.again(random.pick(settled));
   },
-  async 'send another body'({ clients, random }) {
+  async 'use a key again'({ clients, random }) {
     const settled = clients.keyed.filter(({ answered }) => answered !== null);
     if (settled.length > 0) await clients.reuse(random.pick(settled), false);
   },
