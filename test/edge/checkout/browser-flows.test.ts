@@ -173,14 +173,12 @@ browserTest('an impatient customer pays once and sees how the payment goes', asy
   const button = (await page.getByRole('button', { name: /^Pay MAD/ }).boundingBox())!;
   const posts: string[] = [];
   page.on('request', (request) => void (request.method() === 'POST' && posts.push(request.url())));
-  for (const clickCount of [2, 1]) {
-    const posted = page.waitForRequest((request) => request.method() === 'POST');
-    await page.mouse.click(button.x + 20, button.y + 20, { clickCount });
-    await posted;
-    // A browser that sends a form again drops the first request: it has to have arrived.
-    while (!service.state.get('payment_intent', session.payment_intent)!.network_call)
-      await new Promise(setImmediate);
-  }
+  const press = (clickCount: number) => page.mouse.click(button.x + 20, button.y + 20, { clickCount });
+  await press(1);
+  // A browser that sends a form again drops the first request: it has to have arrived. Its answer waits for the network.
+  while (!service.state.get('payment_intent', session.payment_intent)!.network_call)
+    await new Promise(setImmediate);
+  await press(2);
   await page.getByRole('heading', { name: 'One moment, please' }).waitFor();
   await service.timers.advance(500);
   while (service.authorizations.length === 0) await new Promise(setImmediate);
