@@ -25,6 +25,8 @@ import type { AcquiredLog } from './remote-log.ts';
 export interface StandbyJournal {
   /** The last sequence of the mirror. */
   readonly sequence: number;
+  /** Of the batch that the mirror ends with; null when only the checkpoint tells where it ends. */
+  readonly checksum: number | null;
   /** Rejects with `JournalDamaged` for a mirror that is not a beginning of the log. */
   refuseDivergence(
     found: Pick<AcquiredLog, 'end' | 'firstSequence'>,
@@ -63,25 +65,27 @@ export async function openStandby(
   };
   try {
     refuseMissingSegment(segments, checkpoint);
-    const mirrored = mirroredEnd(mirror, checkpoint.sequence);
-    let { sequence } = mirrored;
+    let end = mirroredEnd(mirror, checkpoint.sequence);
     let newestMs: number | null = null;
     markMirror(dir);
-    mirror.start(sequence + 1);
+    mirror.start(end.sequence + 1);
     return {
       get sequence() {
-        return sequence;
+        return end.sequence;
       },
-      refuseDivergence: (found, checksumAt) => refuseDivergence(identity.shard, mirrored, found, checksumAt),
+      get checksum() {
+        return end.checksum;
+      },
+      refuseDivergence: (found, checksumAt) => refuseDivergence(identity.shard, end, found, checksumAt),
       async append(batches) {
         await Promise.all(batches.map((bytes) => mirrorBatch(mirror, identity, bytes)));
         const newest = batches.at(-1);
         if (newest === undefined) return;
-        sequence = endOfBatch(newest).sequence;
+        end = endOfBatch(newest);
         newestMs = readBatchHeader(newest).timeMs;
       },
       async checkpoint() {
-        await follower.write(sequence);
+        await follower.write(end.sequence);
       },
       async drop(keptMs) {
         if (newestMs !== null) await follower.drop(newestMs - keptMs);

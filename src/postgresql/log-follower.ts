@@ -15,11 +15,14 @@ interface FollowedRow {
   readonly mirrored: string;
   readonly next_sequence: string;
   readonly bytes: Buffer;
+  readonly before: string | null;
 }
 
 interface FollowedPart {
   /** Those that are acknowledged. */
   readonly batches: readonly Buffer[];
+  /** The checksum of the batch that they follow; null: it is not there any more. */
+  readonly before: number | null;
   /** The last sequence of the partition. */
   readonly end: number;
 }
@@ -60,24 +63,32 @@ export class LogFollower {
   }
 
   /**
-   * What follows the last sequences of partitions, some of each. A partition without anything new is
-   * left out.
+   * What follows the last sequences of partitions, some of each, and what that follows there. A
+   * partition without anything new is left out.
    */
   async readAfter(sequences: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, FollowedPart>> {
     const rows = await this.#read<FollowedRow>(
-      `select followed.partition, log.last_sequence, log.bytes, partitions.mirrored, partitions.next_sequence
+      `select followed.partition, log.last_sequence, log.bytes, partitions.mirrored, partitions.next_sequence,
+         case when log.place = 1 then (
+           select checksum from payments.log as earlier
+           where earlier.partition = followed.partition and earlier.first_sequence <= followed.after
+           order by earlier.first_sequence desc limit 1) end as before
        from unnest($1::integer[], $2::bigint[]) as followed (partition, after)
        join payments.partitions using (partition)
        cross join lateral (
-         select last_sequence, bytes from payments.log
+         select last_sequence, bytes, row_number() over (order by first_sequence) as place from payments.log
          where log.partition = followed.partition and first_sequence > followed.after
          order by first_sequence limit ${portionRows}) as log
        order by followed.partition, log.last_sequence`,
       [[...sequences.keys()], [...sequences.values()]],
     );
-    const parts = new Map<number, { readonly batches: Buffer[]; readonly end: number }>();
-    rows.forEach(({ partition, last_sequence, mirrored, next_sequence, bytes }, place) => {
-      const part = parts.get(partition) ?? { batches: [], end: Number(next_sequence) - 1 };
+    const parts = new Map<number, FollowedPart & { readonly batches: Buffer[] }>();
+    rows.forEach(({ partition, last_sequence, mirrored, next_sequence, bytes, before }, place) => {
+      const part = parts.get(partition) ?? {
+        batches: [],
+        before: before === null ? null : Number(before),
+        end: Number(next_sequence) - 1,
+      };
       parts.set(partition, part);
       const isFollowed = rows[place + 1]?.partition === partition;
       if (isFollowed || Number(last_sequence) <= Number(mirrored)) part.batches.push(bytes);

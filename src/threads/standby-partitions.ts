@@ -128,15 +128,13 @@ export class StandbyPartitions {
   }
 
   async #open({ dir, identity }: FollowedShard): Promise<void> {
-    const { follower, segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } =
-      this.#options;
+    const { segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } = this.#options;
     const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
     const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
     const archived = archivedOf && (() => archivedOf(identity));
     const journal = await openStandby({ ...options, isChecked, ...(archived && { archived }) });
     try {
-      const found = await follower.endOf(identity.shard);
-      await journal.refuseDivergence(found, (sequence) => follower.checksumAt(identity.shard, sequence));
+      await this.#refuseDivergence(identity.shard, journal);
     } catch (error) {
       await journal.close();
       throw error;
@@ -144,6 +142,13 @@ export class StandbyPartitions {
     this.#journals.set(identity.shard, journal);
     if (isChecked) onWhole(identity.shard);
     onFollowed(identity.shard, journal.sequence);
+  }
+
+  /** Rejects with `JournalDamaged` when the mirror has what the log has lost. */
+  async #refuseDivergence(partition: number, journal: StandbyJournal): Promise<void> {
+    const { follower } = this.#options;
+    const found = await follower.endOf(partition);
+    await journal.refuseDivergence(found, (sequence) => follower.checksumAt(partition, sequence));
   }
 
   /** Appends what is new. Resolves with the milliseconds to wait for more. */
@@ -162,7 +167,12 @@ export class StandbyPartitions {
     let appended = 0;
     let mostBehind = 0;
     for (const [partition, journal] of this.#journals) {
-      const { batches = [], end = journal.sequence } = parts.get(partition) ?? {};
+      const { batches = [], before = null, end = journal.sequence } = parts.get(partition) ?? {};
+      if (before !== null && journal.checksum !== null && before !== journal.checksum) {
+        // A standby was promoted that lacked the mirror's end, or an old primary has come back.
+        await this.#refuseDivergence(partition, journal);
+        continue;
+      }
       await journal.append(batches);
       appended += batches.length;
       onFollowed(partition, journal.sequence);

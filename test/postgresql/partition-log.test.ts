@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
+import type { LogEnd } from '../../src/journal/journal.ts';
 import { encodeBatch, endOfBatch } from '../../src/journal/log/codec.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLease } from '../../src/postgresql/lease-table.ts';
@@ -293,6 +294,37 @@ test('where a log ends is not told by an old primary that has come back', skip, 
   link.mend();
   const { end, firstSequence } = await found;
   assert.deepEqual([firstSequence, end.sequence], [1, 2]);
+  follower.close();
+});
+
+test('what is new in a log is told with what it follows there', skip, async () => {
+  const servers = (await withStandby)!;
+  const options = optionsOn(servers, systemTimers, false);
+  const log = new PostgresLog({ ...options, partition: 5 });
+  const { epoch } = await log.acquire(0);
+  const ends: LogEnd[] = [];
+  for (const [sequence, entries] of [
+    [1, 2],
+    [3, 1],
+    [4, 1],
+    [5, 1],
+  ] as const) {
+    const { bytes } = encodeBatch(turnAt(sequence, entries), tag, epoch);
+    ends.push(endOfBatch(bytes));
+    await log.append(epoch, { firstSequence: sequence, timeMs: startMs, end: endOfBatch(bytes), bytes });
+  }
+  await log.close();
+  const follower = new LogFollower(options);
+  const told = async (after: number) => {
+    const part = (await follower.readAfter(new Map([[5, after]]))).get(5);
+    return part && { ends: part.batches.map(endOfBatch), before: part.before, end: part.end };
+  };
+  // The newest counts once another one follows it.
+  assert.deepEqual(await told(0), { ends: ends.slice(0, 3), before: null, end: 5 });
+  assert.deepEqual(await told(1), { ends: ends.slice(1, 3), before: ends[0]!.checksum, end: 5 });
+  assert.deepEqual(await told(3), { ends: ends.slice(2, 3), before: ends[1]!.checksum, end: 5 });
+  assert.deepEqual(await told(4), { ends: [], before: ends[2]!.checksum, end: 5 });
+  assert.equal(await told(5), undefined);
   follower.close();
 });
 

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
-import { JournalDamaged } from '../../src/journal/journal.ts';
+import { JournalDamaged, type LogEnd } from '../../src/journal/journal.ts';
+import { endOfBatch } from '../../src/journal/log/codec.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { openStandby } from '../../src/journal/standby-journal.ts';
 import { StandbyPartitions } from '../../src/threads/standby-partitions.ts';
@@ -174,7 +175,7 @@ test('a node lags until its files are open, and while it lacks many entries, or 
     follower: {
       endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
       checksumAt: async () => null,
-      readAfter: async () => new Map([[1, { batches: [], end: rounds[round]!.end }]]),
+      readAfter: async () => new Map([[1, { batches: [], before: null, end: rounds[round]!.end }]]),
       close() {},
     },
     onWhole() {},
@@ -229,7 +230,7 @@ async function followed(
         nowMs += takes[at - 1] ?? 0;
         if (at > takes.length) over.resolve();
         const batches = at <= 3 ? [bytesOf(at, 1, 1, startMs + at * apartMs)] : [];
-        return new Map([[identity.shard, { batches, end: 3 }]]);
+        return new Map([[identity.shard, { batches, before: null, end: 3 }]]);
       },
       close() {},
     },
@@ -292,7 +293,7 @@ test('what is being read when it is told to stop is written before it has', asyn
       checksumAt: async () => null,
       async readAfter() {
         asked.resolve();
-        return new Map([[identity.shard, { batches: [await answer.promise], end: 7 }]]);
+        return new Map([[identity.shard, { batches: [await answer.promise], before: null, end: 7 }]]);
       },
       close() {},
     },
@@ -307,6 +308,68 @@ test('what is being read when it is told to stop is written before it has', asyn
   const journal = await openStandby({ ...ports, ...shard, indexRowsOf, isChecked: false });
   assert.equal(journal.sequence, 7);
   await journal.close();
+});
+
+/**
+ * What comes of a mirror that ends with a batch, where the log has another one there and goes on: `found` is where that ends as a
+ * write tells. Resolves with the end of the mirror, and with why it is followed no more; null: it is.
+ */
+async function forked(context: TestContext, found: LogEnd): Promise<{ end: number; failure: unknown }> {
+  const dir = temporaryFolder(context);
+  const standby = await openStandby({ ...ports, dir, identity, indexRowsOf });
+  await standby.append([bytesOf(1, 1)]);
+  await standby.close();
+  const { checksum: own } = endOfBatch(bytesOf(1, 1));
+  const { checksum: other } = endOfBatch(bytesOf(1, 1, 2));
+  const over = Promise.withResolvers<unknown>();
+  let isOpen = false;
+  let readings = 0;
+  const partitions = new StandbyPartitions({
+    ...ports,
+    shards: [{ dir, identity }],
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    follower: {
+      async endOf() {
+        const end = isOpen ? found : { sequence: 1, checksum: own };
+        isOpen = true;
+        return { end, firstSequence: 1 };
+      },
+      checksumAt: async () => (found.checksum === other ? other : own),
+      async readAfter() {
+        // The first server that is asked has gone another way.
+        const before = ++readings === 1 ? other : own;
+        if (readings === 3) over.resolve(null);
+        const batches = readings <= 2 ? [bytesOf(2, 1, before === own ? 1 : 2)] : [];
+        return new Map([[identity.shard, { batches, before, end: 2 }]]);
+      },
+      close() {},
+    },
+    onWhole() {},
+  });
+  partitions.start(over.resolve);
+  const failure = await over.promise;
+  await partitions.stop();
+  const again = await openStandby({ ...ports, dir, identity, indexRowsOf });
+  const end = again.sequence;
+  assert.deepEqual(again.checksum, endOfBatch(bytesOf(end, 1)).checksum);
+  await again.close();
+  return { end, failure };
+}
+
+test('a mirror whose end the log has lost is not written on, and says so', async (context) => {
+  const { end, failure } = await forked(context, { ...endOfBatch(bytesOf(1, 1, 2)), sequence: 2 });
+  assert.ok(failure instanceof JournalDamaged, String(failure));
+  assert.match(failure.message, /PostgreSQL has lost what it had acknowledged of partition/);
+  assert.equal(end, 1);
+});
+
+test('a mirror goes on where only an old primary has another log', async (context) => {
+  assert.deepEqual(await forked(context, endOfBatch(bytesOf(2, 1))), { end: 2, failure: null });
 });
 
 test('a node that follows nothing does not lag', async () => {

@@ -364,11 +364,14 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
             const row = tables.partition(partition);
             if (row === undefined) return [];
             const { mirrored, next_sequence } = row;
-            return tables.logAfter(partition, sequences[i]!, logLimit).map((each) => ({
+            const after = sequences[i]!;
+            const earlier = tables.log(partition).findLast(({ first }) => first <= after);
+            return tables.logAfter(partition, after, logLimit).map((each, place) => ({
               ...logColumns(each),
               partition,
               mirrored: String(mirrored),
               next_sequence: String(next_sequence),
+              before: place > 0 || earlier === undefined ? null : logColumns(earlier).checksum,
             }));
           }),
         );
