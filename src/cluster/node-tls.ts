@@ -23,7 +23,9 @@ const keyVersion = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
 const certificateVersion = { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' } as const;
 const handshakeMs = 3_000;
 /** Each other node needs one. */
-const connectionsMax = 64;
+const nodesMax = 64;
+/** So many at a time have yet to show that they have the key of the links. */
+const knockingMax = 64;
 
 /** The files of a node that has a certificate. */
 export interface NodeFiles {
@@ -119,16 +121,26 @@ export function createNodeServer(
     // Others have only come and gone.
     else if (code.startsWith('ERR_SSL')) onRefused(reason, false);
   });
+  const knocking = new Set<Socket>();
+  let nodes = 0;
   const server = createTcpServer({ noDelay: true }, async (socket) => {
+    // A node takes a moment. Who has taken longest gives way, so strangers keep no node out.
+    const [oldest] = knocking;
+    knocking.add(socket);
+    if (knocking.size > knockingMax) oldest?.destroy();
+    socket.once('close', () => knocking.delete(socket));
     try {
       await withinTime(socket, answerKnock(socket, key));
+      knocking.delete(socket);
+      if (nodes === nodesMax) throw new Error('there are too many');
+      nodes++;
+      socket.once('close', () => nodes--);
       tls.emit('connection', socket);
     } catch (error) {
       socket.destroy();
       if (error instanceof OtherKey) onRefused(error.message, true);
     }
   });
-  server.maxConnections = connectionsMax;
   return Object.assign(server, { setSecureContext: (own: TlsOptions) => tls.setSecureContext(own) });
 }
 

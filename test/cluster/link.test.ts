@@ -499,25 +499,54 @@ test('who says nothing is given up, and a connection between two that have the k
   socket.destroy();
 });
 
-test('a node takes 64 connections from others, and closes what comes beyond that', async (context) => {
+test('strangers who say nothing keep no node out: who has waited longest gives way', async (context) => {
   const server = createNodeServer(proof, () => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const open = Array.from({ length: 64 }, () => connectPlain(port, '127.0.0.1'));
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  const strangers: Socket[] = [];
+  const come = async () => {
+    const stranger = connectPlain(address).resume();
+    strangers.push(stranger);
+    // It is asked whether it has the key.
+    await once(stranger, 'data');
+    return stranger;
+  };
   context.after(() => {
-    for (const socket of open) socket.destroy();
+    for (const stranger of strangers) stranger.destroy();
     server.close();
   });
-  await Promise.all(open.map((socket) => once(socket, 'connect')));
-  const count = async () => {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    server.getConnections((_error, connections) => resolve(connections));
-    return (await promise) === open.length || undefined;
-  };
-  await poll(count);
-  await once(connectPlain(port, '127.0.0.1').resume(), 'close');
+  const oldest = await come();
+  for (let others = 1; others < 64; others++) await come();
+  const gone = once(oldest, 'close');
+  const node = await connectToNode(address, 'b', proof);
+  await gone;
+  // It is not among those any more.
+  const next = once(strangers[1]!, 'close');
+  await come();
+  await come();
+  await next;
+  assert.equal(node.destroyed, false);
+  node.destroy();
+});
+
+test('a node takes connections from 64 others, and closes what comes beyond that', async (context) => {
+  const server = createNodeServer(proof, (socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  const node = () => connectToNode(address, 'b', proof);
+  const nodes = await Promise.all(Array.from({ length: 64 }, node));
+  context.after(() => nodes.map((each) => each.destroy()));
+  await assert.rejects(node());
+  nodes[0]!.destroy();
+  const isLetIn = () =>
+    node().then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    );
+  await poll(isLetIn);
   assert.equal(
-    open.some(({ destroyed }) => destroyed),
+    nodes.slice(1).some(({ destroyed }) => destroyed),
     false,
   );
 });
