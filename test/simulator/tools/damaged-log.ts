@@ -1,12 +1,24 @@
 // A batch of a log is damaged or gone, or the file of a segment: the log's reader shows all that is left and says exactly what is lost,
 // a recovery refuses what it needs and can't read, and a damaged end is given up, with which the log goes on.
 
+import { encodeLabel, partOf } from '../../../src/disk/identity.ts';
 import { type FoundEntry, type LogRange, LogReader } from '../../../src/journal/log-reader.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
-import { readStoppedJournal, truncateDamagedEnd } from '../../../src/journal/stopped-journal.ts';
+import {
+  inspectJournal,
+  readStoppedJournal,
+  truncateDamagedEnd,
+} from '../../../src/journal/stopped-journal.ts';
 import { expectedLog, type Harm } from './expected-log.ts';
 import { checkpointedIn, checkRecords, type SpareMachine } from './spare-machine.ts';
-import { type BatchOnDisk, bytesOf, replaceBatch, segmentsIn, withTurnedBit } from './stored-log.ts';
+import {
+  type BatchOnDisk,
+  bytesOf,
+  replaceBatch,
+  replaceLabel,
+  segmentsIn,
+  withTurnedBit,
+} from './stored-log.ts';
 
 const reads = 'the log’s tools show what was appended';
 const truncates = 'a damaged end is given up, and nothing else';
@@ -15,6 +27,7 @@ export async function damageLog(spare: SpareMachine): Promise<void> {
   const { batches, random } = spare;
   await checkReads(spare, batches, { how: 'gone', at: 0, count: 0 });
   checkPlaces(spare, batches);
+  await checkForeign(spare);
   spare.same(truncates, await truncated(spare), null, 'the end of a sound log');
   const isEnd = random.chance(0.5);
   const at = isEnd ? batches.length - 1 : random.below(batches.length);
@@ -120,6 +133,20 @@ function checkPlaces(spare: SpareMachine, batches: readonly BatchOnDisk[]): void
   spare.same(reads, [...reader.read(backwards)], [missing, ...shown(backwards)], 'the same, backwards');
   const upTo = { upTo: noted - 1 };
   spare.same(reads, [...reader.read(upTo)], shown(upTo), 'the same, up to what is missing');
+}
+
+/** Whoever reads the journal refuses a segment that lies in a place that is not its own, though it needs nothing of it. */
+async function checkForeign(spare: SpareMachine): Promise<void> {
+  const { random, volume, journal } = spare;
+  const { file } = random.pick(segmentsIn(volume, spare.log));
+  const [own, other] = [0, 1].map((more) =>
+    encodeLabel(partOf({ ...journal.identity, shard: spare.number + more }, 'log')),
+  );
+  replaceLabel(volume, file, other!);
+  const words = new RegExp(`shard-${spare.number + 1}/log of this data folder: put each part back`);
+  for (const look of [readStoppedJournal, inspectJournal])
+    await spare.refused(reads, words, () => look(journal, () => {}));
+  replaceLabel(volume, file, own!);
 }
 
 /** Whether a recovery comes upon the batch: it begins with the one that holds what the checkpoint lacks first, or lies before that. */

@@ -98,6 +98,14 @@ export class SpareMachine {
     this.check(assertion, words.test(String(why)), () => `not refused with ${words}: ${why}`);
   }
 
+  /** The disk refuses the next commit in a folder, which may be written all the same. */
+  failNextCommit(path: string): void {
+    const { random } = this;
+    const fault = random.pick(['io-error', 'full'] as const);
+    const isWritten = random.chance(0.4);
+    this.#machine.faults.push({ fault, isWritten, poisons: random.chance(0.5), path });
+  }
+
   /** The tool is over, and nothing of it is left open. */
   end(): void {
     this.world.closesAll(this.#machine, this.lane);

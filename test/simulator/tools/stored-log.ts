@@ -71,6 +71,11 @@ function ownTable(volume: Volume, file: string): Table {
   return tableOf(environmentAt(volume, file).contents, '');
 }
 
+/** Gives a segment another label. */
+export function replaceLabel(volume: Volume, file: string, label: Buffer): void {
+  putRow(volume, file, '', 0, label);
+}
+
 /** Puts other bytes in the place of a batch; null: its row goes. */
 export function replaceBatch(volume: Volume, { file, row }: BatchOnDisk, bytes: Buffer | null): void {
   putRow(volume, file, '', row, bytes);

@@ -10,20 +10,24 @@ import { breakRecords } from './broken-records.ts';
 import { copyJournal } from './copied-journal.ts';
 import { damageLog } from './damaged-log.ts';
 import { decideCommands } from './decided-commands.ts';
+import { failLog } from './failed-log.ts';
 import { fileLog } from './filed-log.ts';
 import { moveLog } from './moved-log.ts';
 import { writeOldLayouts } from './old-layouts.ts';
+import { readDialects } from './other-dialects.ts';
 import { scrubDamage } from './scrubbed-damage.ts';
 import { SpareMachine } from './spare-machine.ts';
 
 const tools: Readonly<Record<string, (spare: SpareMachine) => Promise<void>>> = {
   'a log is moved': moveLog,
   'a log is damaged': damageLog,
+  'a disk refuses': failLog,
   'a log is filed': fileLog,
   'a journal is copied': copyJournal,
   'damage is scrubbed': scrubDamage,
   'records are of older layouts': writeOldLayouts,
   'records are broken': breakRecords,
+  'dialects are told': readDialects,
   'commands are decided': decideCommands,
 };
 
