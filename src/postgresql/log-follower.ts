@@ -3,6 +3,7 @@
 // the newest row counts only when it is known to be acknowledged: another one follows it, or its
 // owner has noted that.
 
+import { elementAt } from '../core/assert.ts';
 import type { AcquiredLog } from '../journal/remote-log.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
@@ -25,6 +26,8 @@ interface FollowedPart {
   readonly before: number | null;
   /** The last sequence of the partition. */
   readonly end: number;
+  /** As much was read as is read at once: there may be more. */
+  readonly hasMore: boolean;
 }
 
 type PartitionEnd = Pick<AcquiredLog, 'end' | 'firstSequence'>;
@@ -82,17 +85,18 @@ export class LogFollower {
        order by followed.partition, log.last_sequence`,
       [[...sequences.keys()], [...sequences.values()]],
     );
-    const parts = new Map<number, FollowedPart & { readonly batches: Buffer[] }>();
-    rows.forEach(({ partition, last_sequence, mirrored, next_sequence, bytes, before }, place) => {
-      const part = parts.get(partition) ?? {
-        batches: [],
+    const parts = new Map<number, FollowedPart>();
+    for (const [partition, found] of Map.groupBy(rows, (row) => row.partition)) {
+      const { before } = elementAt(found, 0);
+      const newest = elementAt(found, found.length - 1);
+      const isAcknowledged = Number(newest.last_sequence) <= Number(newest.mirrored);
+      parts.set(partition, {
+        batches: (isAcknowledged ? found : found.slice(0, -1)).map(({ bytes }) => bytes),
         before: before === null ? null : Number(before),
-        end: Number(next_sequence) - 1,
-      };
-      parts.set(partition, part);
-      const isFollowed = rows[place + 1]?.partition === partition;
-      if (isFollowed || Number(last_sequence) <= Number(mirrored)) part.batches.push(bytes);
-    });
+        end: Number(newest.next_sequence) - 1,
+        hasMore: found.length === portionRows,
+      });
+    }
     return parts;
   }
 

@@ -151,7 +151,10 @@ export class StandbyPartitions {
     await journal.refuseDivergence(found, (sequence) => follower.checksumAt(partition, sequence));
   }
 
-  /** Appends what is new. Resolves with the milliseconds to wait for more. */
+  /**
+   * Appends what is new. Resolves with the milliseconds to wait for more: what comes meanwhile costs
+   * one reading and one commit.
+   */
   async #followOnce(): Promise<number> {
     const { follower, onFollowed, onBehind, onLagging } = this.#options;
     if (this.#journals.size === 0) {
@@ -164,7 +167,6 @@ export class StandbyPartitions {
       return null;
     });
     if (parts === null) return retryMs;
-    let appended = 0;
     let mostBehind = 0;
     for (const [partition, journal] of this.#journals) {
       const { batches = [], before = null, end = journal.sequence } = parts.get(partition) ?? {};
@@ -174,13 +176,12 @@ export class StandbyPartitions {
         continue;
       }
       await journal.append(batches);
-      appended += batches.length;
       onFollowed(partition, journal.sequence);
       onBehind(partition, end - journal.sequence);
       mostBehind = Math.max(mostBehind, end - journal.sequence);
     }
     onLagging(mostBehind > behindMax);
-    return appended > 0 ? 0 : followMs;
+    return [...parts.values()].some(({ hasMore }) => hasMore) ? 0 : followMs;
   }
 
   /** Resolves when the journals are closed. */

@@ -353,6 +353,40 @@ test('where a log begins is told also while its first batch is being appended', 
   await log.close();
 });
 
+test(
+  'a follower is told what is acknowledged, a portion at a time, and whether there may be more',
+  skip,
+  async () => {
+    const options = optionsOn((await withStandby)!, systemTimers, false);
+    const [log, follower] = [new PostgresLog({ ...options, partition: 3 }), new LogFollower(options)];
+    const { epoch } = await log.acquire(0);
+    const appended: Buffer[] = [];
+    for (let sequence = 1; sequence <= 70; sequence++) {
+      const { bytes } = encodeBatch(turnAt(sequence, 1), tag, epoch);
+      appended.push(bytes);
+      await log.append(epoch, { firstSequence: sequence, timeMs: startMs, end: endOfBatch(bytes), bytes });
+    }
+    const read = (after: number) =>
+      follower.readAfter(
+        new Map([
+          [2, 1_000],
+          [3, after],
+        ]),
+      );
+    const portion = (from: number, to: number, hasMore: boolean) => {
+      const before = from === 0 ? null : endOfBatch(appended[from - 1]!).checksum;
+      return new Map([[3, { batches: appended.slice(from, to), before, end: 70, hasMore }]]);
+    };
+    assert.deepEqual(await read(0), portion(0, 63, true));
+    assert.deepEqual(await read(63), portion(63, 69, false));
+    await log.note(epoch, new Map(), 70);
+    assert.deepEqual(await read(69), portion(69, 70, false));
+    assert.deepEqual(await read(70), new Map());
+    follower.close();
+    await log.close();
+  },
+);
+
 test('a commit that waited is not acknowledged once no standby is named any more', skip, async () => {
   const servers = (await withStandby)!;
   const [primary, standby] = servers.all as [PostgresServer, PostgresServer];

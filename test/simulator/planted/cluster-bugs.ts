@@ -93,8 +93,8 @@ export const clusterBugs = [
   ]),
   bug('a follower takes the last batch before it is acknowledged', [
     'postgresql/log-follower.ts',
-    '      if (isFollowed || Number(last_sequence) <= Number(mirrored)) part.batches',
-    '      if (isFollowed || Number(mirrored) >= 0) part.batches',
+    '      const isAcknowledged = Number(newest.last_sequence) <= Number(newest.mirrored);',
+    '      const isAcknowledged = Number(newest.mirrored) >= 0;',
   ]),
   bug('trust is lent for longer than the lender has it', [
     'cluster/lent-trust.ts',
