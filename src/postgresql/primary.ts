@@ -142,10 +142,11 @@ export async function findPrimary(options: PostgresOptions): Promise<Primary | s
   const isEnough = Promise.withResolvers<void>();
   let isDecided = false;
   let cancel = () => {};
-  const asked = options.address.hosts.map(async (host) => {
+  const asked = options.address.hosts.map(async (host, place) => {
     const each = await Primary.at(host, options);
     if (isDecided) return void (typeof each !== 'string' && each.close());
-    found.push(each);
+    // Whoever hears the reasons again and again sees whether they have changed.
+    found[place] = each;
     if (typeof each !== 'string') cancel = options.timers.after(othersMs, isEnough.resolve);
   });
   await Promise.race([Promise.all(asked), isEnough.promise]);

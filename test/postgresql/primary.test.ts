@@ -1,6 +1,8 @@
 // Connections to the primary, and what is asked over them of whoever owns nothing.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
@@ -85,6 +87,29 @@ test('a server that answers once another one was chosen is left again', skip, as
   await poll(async () => (await server!.connections()) === 1 || undefined);
   assert.equal((await primary.query({ text: 'select 1' })).length, 1);
   primary.close();
+});
+
+test('why no server takes writes is told in the order of the servers, whichever answers first', async () => {
+  const answered = Promise.withResolvers<void>();
+  const servers = [
+    (socket: Socket) => void answered.promise.then(() => socket.destroy()),
+    (socket: Socket) => void socket.destroy(),
+  ].map((answer) => createServer(answer).listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  const address = parseJournalUrl(`postgresql://payments@${hosts}/payments`);
+  assert(typeof address !== 'string');
+  // Each server has a timer until it has answered: the first one answers when the second one has.
+  let begun = 0;
+  const timers: Timers = { after: () => (++begun === 2 ? answered.resolve : () => {}) };
+  const found = await findPrimary({ address, password: null, ca: null, timers });
+  for (const server of servers) server.close();
+  assert(typeof found === 'string');
+  assert.deepEqual(
+    Array.from(found.matchAll(/127\.0\.0\.1:(\d+): /g), ([, port]) => Number(port)),
+    ports,
+  );
 });
 
 test('what a server tells without need is no warning', skip, async () => {
