@@ -48,10 +48,16 @@ export interface Replica {
   /** As PostgreSQL says it: sync, quorum, potential or async. */
   readonly sync: string | null;
   readonly behind_bytes: number | null;
+  /** It has received what this primary never had: it should have been promoted instead. */
+  readonly is_ahead: boolean;
 }
 
+/** What to do where standbys have received more than the server that was promoted. */
+export const promoteInstead = (primary: string, ahead: string) =>
+  `${ahead} has received what ${primary} never had, and can't follow it: promote that one instead (docs/operations.md, Failing over)`;
+
 export interface ClusterStatus {
-  /** The node that has the lease; null: none has. */
+  /** The node that has the lease; null: none has, or it is not known to be there. */
   readonly serving: string | null;
   readonly epoch: number;
   readonly partitions: number;

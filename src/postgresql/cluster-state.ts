@@ -32,6 +32,15 @@ interface TakeoverRow extends Omit<Takeover, 'epoch' | 'at'> {
   readonly at: Date;
 }
 
+interface ReplicaRow {
+  readonly [column: string]: unknown;
+  readonly name: string | null;
+  readonly state: string | null;
+  readonly sync: string | null;
+  readonly behind: string | null;
+  readonly ahead: boolean | null;
+}
+
 type LeaseRow = Parameters<typeof leaseOf>[0];
 
 async function leaseAt(primary: Primary) {
@@ -46,12 +55,13 @@ export async function readCluster(primary: Primary): Promise<ClusterStatus> {
     text: 'select count(*) as partitions from payments.partitions where partition >= 0',
   });
   const waitingSeconds = await waitingAt(primary);
-  const holder = lease === null || lease.isReleased ? null : lease;
+  const holder = lease === null || lease.isReleased ? null : lease.process;
+  const nodes = await nodesAt(primary, holder, waitingSeconds);
   return {
-    serving: holder?.node ?? null,
+    serving: nodes.find(({ role }) => role === 'serves')?.node ?? null,
     epoch: lease?.epoch ?? 0,
     partitions: Number(counted?.partitions),
-    nodes: await nodesAt(primary, holder?.process ?? null, waitingSeconds),
+    nodes,
     postgresql: {
       primary: primary.name,
       timeline: primary.timeline,
@@ -71,9 +81,9 @@ async function waitingAt(primary: Primary): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-/** The role of a node that was heard of so long ago, when writes have waited for so long. */
-function roleOf(seenSeconds: number, waitingSeconds: number, serves: boolean): NodeRole {
-  if (seenSeconds - waitingSeconds > goneSeconds) return 'gone';
+/** The role of a node that was heard of so long ago, when no node could be for `muteSeconds`. */
+function roleOf(seenSeconds: number, muteSeconds: number, serves: boolean): NodeRole {
+  if (seenSeconds - muteSeconds > goneSeconds) return 'gone';
   if (seenSeconds > goneSeconds) return 'unheard of';
   return serves ? 'serves' : 'stands by';
 }
@@ -91,6 +101,9 @@ async function nodesAt(
            from payments.nodes order by node, started_at`,
   });
   const owned = await ownersAt(primary);
+  // Before writes waited there may have been no primary: no node was heard of then either.
+  const quietSeconds = Math.min(...rows.map(({ seen_seconds }) => seen_seconds));
+  const muteSeconds = waitingSeconds === 0 ? 0 : Math.max(waitingSeconds, quietSeconds);
   const nodes = rows.map(
     ({
       process,
@@ -107,7 +120,7 @@ async function nodesAt(
       wanted,
     }): ClusterNode => {
       const serves = process === holder;
-      const role = roleOf(seen_seconds, waitingSeconds, serves);
+      const role = roleOf(seen_seconds, muteSeconds, serves);
       const isGone = role === 'gone';
       return {
         node,
@@ -160,16 +173,17 @@ async function takeoversAt(primary: Primary): Promise<Takeover[]> {
 }
 
 async function replicasOf(primary: Primary): Promise<Replica[]> {
-  const rows = await primary.query<Record<string, string | null>>({
+  const rows = await primary.query<ReplicaRow>({
     text: `select application_name as name, state, sync_state as sync,
-             pg_wal_lsn_diff(sent_lsn, flush_lsn) as behind
+             pg_wal_lsn_diff(sent_lsn, flush_lsn) as behind, flush_lsn > pg_current_wal_lsn() as ahead
            from pg_stat_replication order by application_name`,
   });
-  return rows.map(({ name, state, sync, behind }) => ({
+  return rows.map(({ name, state, sync, behind, ahead }) => ({
     name: name ?? '-',
-    state: state ?? null,
-    sync: sync ?? null,
+    state,
+    sync,
     behind_bytes: behind === null ? null : Number(behind),
+    is_ahead: ahead ?? false,
   }));
 }
 

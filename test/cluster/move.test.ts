@@ -62,7 +62,7 @@ const cases: readonly (readonly [
     /b links by certificate, and node a by secrets key/,
   ],
   ['to another release', [serves(), node('b', { release: '1.1.0' })], 0, 'b', /release 1.1.0, .* own, 1.0.0/],
-  ['while nobody serves', [node('a'), node('b')], 0, 'b', /no node has the lease/],
+  ['while nobody serves', [node('a'), node('b')], 0, 'b', /no node serves/],
 ];
 
 for (const [name, nodes, partition, to, refusal] of cases)

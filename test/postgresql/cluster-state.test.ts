@@ -58,7 +58,7 @@ test('where no node has been yet, nothing is told', skip, async () => {
   assert.equal(postgresql.primary, `127.0.0.1:${server.port}`);
   assert.deepEqual([postgresql.timeline, postgresql.waiting_seconds], [1, 0]);
   const [{ behind_bytes: behind, ...standby }] = postgresql.standbys as [(typeof postgresql.standbys)[0]];
-  assert.deepEqual(standby, { name: 'b', state: 'streaming', sync: 'quorum' });
+  assert.deepEqual(standby, { name: 'b', state: 'streaming', sync: 'quorum', is_ahead: false });
   assert.equal(typeof behind, 'number');
   assert.equal(await nameSuccessor(primary, 'b'), false);
   primary.close();
@@ -134,13 +134,19 @@ test(
     const waiting = a.lease.beat(epoch!);
     await poll(async () => (await status()).postgresql.waiting_seconds >= 1 || undefined);
     const unheard = await nodeOf('b', 5.9);
+    // There was no primary for a minute before: no node could say so then, and b had gone half a minute earlier.
+    await silence('b', 90);
+    await silence('a', 60);
+    const late = await status();
     standby.thaw();
     await waiting;
     assert.equal(unheard.role, 'unheard of');
     assert.deepEqual(unheard.wanted_partitions, [1]);
+    assert.deepEqual([late.serving, ...late.nodes.map(({ role }) => role)], [null, 'unheard of', 'gone']);
 
     const lost = await nodeOf('a', 6);
     assert.deepEqual([lost.role, lost.partitions], ['gone', []]);
+    assert.equal((await status()).serving, null);
     await forgetGone(primary, 'b');
     await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {});
     await a.lease.release(epoch!);

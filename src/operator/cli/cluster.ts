@@ -2,16 +2,17 @@
 
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type {
-  ClusterNode,
-  ClusterStatus,
-  DrainedNode,
-  JoinedNode,
-  LeftNode,
-  MovedLease,
-  MovedPartition,
-  Replica,
-  Takeover,
+import {
+  type ClusterNode,
+  type ClusterStatus,
+  type DrainedNode,
+  type JoinedNode,
+  type LeftNode,
+  type MovedLease,
+  type MovedPartition,
+  promoteInstead,
+  type Replica,
+  type Takeover,
 } from '../../cluster/cluster-status.ts';
 import type { CertifiedNode } from '../use-cases/certify-node.ts';
 import { CommandFailure } from '../use-cases/failures.ts';
@@ -29,7 +30,7 @@ export function addClusterCommands(program: Command, context: CliContext): void 
   addCommand(cluster, 'status', 'show the nodes; exits with 1 when none serves').action(async () => {
     const status = await (await nodes()).status();
     print(status, screen);
-    if (status.serving === null) throw new CommandFailure('no node has the lease');
+    if (status.serving === null) throw new CommandFailure('no node serves');
   });
   addCommand(cluster, 'move', 'have a node serve, or run a partition until it is drained or stopped')
     .argument('<what>', 'lease, or the number of a partition', leaseOrPartition)
@@ -106,7 +107,7 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   return [
     formatFields(fields),
     withMismatch(nodeTable(nodes), nodes),
-    standbysOf(postgresql.standbys),
+    standbysOf(postgresql),
     takeoverTable(takeovers),
   ].join('\n\n');
 }
@@ -143,9 +144,13 @@ function withMismatch(table: string, nodes: readonly ClusterNode[]): string {
 const mixedLinks =
   'NODES THAT LINK BY DIFFERENT THINGS DO NOT LINK: set PAYMENTS_CLUSTER_CERT_FILE on all nodes, or on none.';
 
-function standbysOf(standbys: readonly Replica[]): string {
-  const table = replicaTable(standbys);
-  return standbys.some(({ state }) => state === null) ? `${table}\n${unseenStandbys}` : table;
+function standbysOf({ primary, standbys }: ClusterStatus['postgresql']): string {
+  const ahead = standbys.filter(({ is_ahead }) => is_ahead).map(({ name }) => name);
+  return [
+    replicaTable(standbys),
+    ...(ahead.length === 0 ? [] : [`WRONG PRIMARY: ${promoteInstead(primary, ahead.join(', '))}.`]),
+    ...(standbys.some(({ state }) => state === null) ? [unseenStandbys] : []),
+  ].join('\n');
 }
 
 const unseenStandbys =

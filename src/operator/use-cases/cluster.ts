@@ -18,7 +18,8 @@ import { CommandFailure } from './failures.ts';
 
 const moveMsMax = 30_000;
 const lookMs = 50;
-const nobodyServes = 'no node has the lease: start one with PAYMENTS_CLUSTER_NODE';
+const nobodyServes =
+  'no node serves: "payments cluster status" shows which are there, and whether writes wait';
 
 export type Cluster = ReturnType<typeof clusterOf>;
 

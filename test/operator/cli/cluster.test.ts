@@ -6,7 +6,7 @@ import type { ClusterStatus, Replica } from '../../../src/cluster/cluster-status
 import type { Cluster } from '../../../src/operator/use-cases/cluster.ts';
 import { runCommandLine } from './command-line.ts';
 
-const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0 };
+const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0, is_ahead: false };
 
 async function statusWith(standbys: readonly Replica[], waiting_seconds = 0): Promise<string> {
   const status: ClusterStatus = {
@@ -38,8 +38,14 @@ test('status says that writes wait for a standby', async () => {
   assert.doesNotMatch(await statusWith([]), /WAITED/);
 });
 
+test('status says that a standby has more than the primary', async () => {
+  const out = await statusWith([{ ...replica, state: 'startup', behind_bytes: -80, is_ahead: true }]);
+  assert.match(out, /^WRONG PRIMARY: b has received what p:5432 never had, .*: promote that one instead/m);
+  assert.doesNotMatch(await statusWith([replica]), /WRONG/);
+});
+
 test('status says what the role needs that may not see how far they are', async () => {
-  const out = await statusWith([{ name: 'b', state: null, sync: null, behind_bytes: null }]);
+  const out = await statusWith([{ ...replica, state: null, sync: null, behind_bytes: null }]);
   assert.match(out, /^b +- +- +-\nThe role .* may not see how far they are: grant pg_monitor to it\.$/m);
 });
 
