@@ -3,18 +3,21 @@
 import type { Registry } from 'prom-client';
 import { metricsIn } from './metrics-in.ts';
 
-/** The node that has the lease serves; of the others each is 0. */
-export function createLeaseMetrics(registry: Registry, node: string) {
+/** The node that has the lease serves for as long as it is trusted; of the others each is 0. */
+export function createLeaseMetrics(registry: Registry, node: string, isTrusted: () => boolean) {
   const { gauge } = metricsIn(registry);
-  const help = '1 at the node that has the lease of the service, 0 at those that stand by';
-  const holds = gauge('payments_node_serves', help, ['node']);
-  const epoch = gauge('payments_lease_epoch', 'Which lease this node has, counted; 0: none');
-  const show = (isHeld: boolean, newEpoch: number) => {
-    holds.set({ node }, isHeld ? 1 : 0);
-    epoch.set(newEpoch);
+  let held = 0;
+  const help = '1 at the node that has the lease of the service and may answer, 0 at all others';
+  gauge('payments_node_serves', help, ['node'], () => [[{ node }, held > 0 && isTrusted() ? 1 : 0]]);
+  gauge('payments_lease_epoch', 'Which lease this node has, counted; 0: none', [], () => held);
+  return {
+    taken(epoch: number) {
+      held = epoch;
+    },
+    lost() {
+      held = 0;
+    },
   };
-  show(false, 0);
-  return { taken: (newEpoch: number) => show(true, newEpoch), lost: () => show(false, 0) };
 }
 
 export function createStandbyMetrics(registry: Registry) {

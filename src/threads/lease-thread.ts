@@ -22,8 +22,8 @@ const { data, main, tell } = await startOfThread<LeaseThreadData>();
 const { config, service, identity } = data;
 const { address, link, certFile, beatMs, trustMs, takeMs } = config.cluster;
 const { logger, registry } = await observeThread(config, 'lease');
-const metrics = createLeaseMetrics(registry, identity.node);
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
+const metrics = createLeaseMetrics(registry, identity.node, () => ownership.isTrusted());
 const progress = new ProgressBoard(data.progress);
 
 const options = defined(

@@ -77,7 +77,7 @@ const page = new Map<string, Set<string>>([['up', new Set(['job'])]]);
 /** What a node shows besides that shares the service with others. */
 async function clusterMetrics(): Promise<string> {
   const registry = new Registry();
-  createLeaseMetrics(registry, 'a').taken(1);
+  createLeaseMetrics(registry, 'a', () => true).taken(1);
   createStandbyMetrics(registry).behind(0, 0);
   createCertificateMetric(registry, () => 1_000);
   createLendingMetrics(registry, { runs: () => ['a'], links: () => 0 });
@@ -216,4 +216,20 @@ const lacksPromtool = spawnSync('promtool', ['--version']).status === 0 ? false 
 test('Prometheus takes the rules', { skip: lacksPromtool }, () => {
   const checked = spawnSync('promtool', ['check', 'rules', join(config, 'alerts.yml')], { encoding: 'utf8' });
   assert.equal(checked.status, 0, checked.stdout + checked.stderr);
+});
+
+test('a node serves for as long as it has the lease and is trusted', async () => {
+  const registry = new Registry();
+  let isTrusted = true;
+  const lease = createLeaseMetrics(registry, 'a', () => isTrusted);
+  const shown = async () => (await registry.metrics()).match(/^payments_(node_serves|lease_epoch)\S* \d+$/gm);
+  assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 0', 'payments_lease_epoch 0']);
+  lease.taken(3);
+  assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 1', 'payments_lease_epoch 3']);
+  // PostgreSQL is lost: nobody serves, which is worth an alert.
+  isTrusted = false;
+  assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 0', 'payments_lease_epoch 3']);
+  isTrusted = true;
+  lease.lost();
+  assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 0', 'payments_lease_epoch 0']);
 });
