@@ -120,6 +120,10 @@ export function createOutput(host: Output['host'], program: Command): Output {
   };
 }
 
+/** Commands that change nothing and are asked when something is wrong. The others may take long. */
+const looks: ReadonlySet<CommandName> = new Set(['config', 'doctor', 'metrics', 'status']);
+const lookMsMax = 30_000;
+
 export function createContext(host: CliHost, program: Command): CliContext {
   const context: CliContext = {
     ...createOutput(host, program),
@@ -130,7 +134,8 @@ export function createContext(host: CliHost, program: Command): CliContext {
       if (dataDir === undefined) throw wrongUsage('name the folder to make with --data-dir');
       return dataDir;
     },
-    call: (name, params) => callOperator(context.folder(), name, params),
+    call: (name, params) =>
+      callOperator(context.folder(), name, params, looks.has(name) ? { silentMsMax: lookMsMax } : {}),
     async run(name, params, human) {
       context.print(await context.call(name, params), human);
     },

@@ -12,6 +12,8 @@ interface CallOptions<Item> {
   /** Called with each item of a command that goes on, one after the other. */
   readonly onItem?: (item: Item) => unknown;
   readonly signal?: AbortSignal;
+  /** Of a command that only looks, which is given up after so long without a word. */
+  readonly silentMsMax?: number;
 }
 
 /**
@@ -32,11 +34,12 @@ export async function exchange(
   dataDir: string,
   command: string,
   params: unknown,
-  { onItem, signal }: CallOptions<unknown> = {},
+  { onItem, signal, silentMsMax = 0 }: CallOptions<unknown> = {},
 ): Promise<unknown> {
   const socket = connect({ path: socketAddressOf(dataDir), signal });
   socket.setEncoding('utf8').write(encodeLine({ command, params, by: asker() }));
   const lost = new OperatorFailure('failed', onItem === undefined ? unanswered : goneOn);
+  socket.setTimeout(silentMsMax, () => socket.destroy(standsStill(dataDir, silentMsMax)));
   let received = '';
   try {
     for await (const text of socket) {
@@ -81,6 +84,14 @@ export function ifNoServer<T>(instead: (error: NoServer) => T): (error: unknown)
 const unanswered =
   'the server stopped before it answered: the command may have taken effect, look before you send it again';
 const goneOn = 'the server has stopped';
+
+function standsStill(dataDir: string, silentMs: number): OperatorFailure {
+  return new OperatorFailure(
+    'failed',
+    `the service on ${socketPathOf(dataDir)} has not answered for ${silentMs / 1000} s: its process is frozen, hangs, ` +
+      'or gets no processor. Look at it (ps, top) and at its log, and end it if it stays so',
+  );
+}
 
 /** What an error of the socket means. `lost`: the connection ended after it was open. */
 function explained(error: unknown, dataDir: string, lost: OperatorFailure): unknown {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -221,4 +222,17 @@ describe('without a server', () => {
       process.chdir(here);
     }
   });
+});
+
+test('a command that only looks is given up where the service stands still', async () => {
+  const dataDir = temporaryFolder();
+  // As a process that is frozen: the system takes the connection, and nobody reads it.
+  const frozen = createServer(() => {}).listen(socketAddressOf(dataDir));
+  await once(frozen, 'listening');
+  await assert.rejects(exchange(dataDir, 'doctor', {}, { silentMsMax: 1 }), (error) => {
+    assert(error instanceof OperatorFailure && !(error instanceof NoServer));
+    assert.match(error.message, /has not answered for 0.001 s: its process is frozen, hangs, or gets no/);
+    return true;
+  });
+  frozen.close();
 });
