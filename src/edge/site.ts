@@ -57,12 +57,12 @@ const pausedText =
 /** Why the service should get no requests; null when it is ready. */
 function whyNotReady({ shards, isTrusted, isStopping, stalledMsMax }: SiteOptions): string | null {
   if (isStopping()) return 'stopping';
-  if (!isTrusted()) return 'another node may have the lease';
+  if (!isTrusted()) return 'no lease is confirmed: PostgreSQL does not answer, or another node has it';
   const away = shards.flatMap(({ connected }, number) => (connected ? [] : [number]));
   if (away.length > 0) return `shard ${away.join(', ')}`;
   const stalled = shards.flatMap(({ stalledMs }, number) =>
     stalledMs > stalledMsMax
-      ? [`the disk has kept a commit of shard ${number} waiting for ${Math.floor(stalledMs / 1000)} s`]
+      ? [`a commit of shard ${number} has waited for ${Math.floor(stalledMs / 1000)} s`]
       : [],
   );
   return stalled.length > 0 ? stalled.join(', ') : null;

@@ -139,6 +139,7 @@ async function open() {
   }
 }
 
+const committer = config.journal.url === null ? 'the disk' : 'PostgreSQL or the disk';
 let isStalled = false;
 const startedAt = performance.now();
 const journal = await open();
@@ -187,8 +188,8 @@ const running = new RunningShard({
       if (isStalled === (stalledMs !== null)) return;
       isStalled = stalledMs !== null;
       if (isStalled)
-        logger.warn('the disk keeps a commit waiting: writes wait, reads of what is on disk go on');
-      else logger.info('the disk takes commits again');
+        logger.warn(`${committer} keeps a commit waiting: writes wait, reads of what is durable go on`);
+      else logger.info(`${committer} takes commits again`);
     },
   },
   onNetworkTrouble({ callId, error }) {
