@@ -3,6 +3,7 @@
 
 import type { ClusterNode, ClusterStatus, NodeRole, Replica, Takeover } from '../cluster/cluster-status.ts';
 import type { LinksBy } from '../cluster/node.ts';
+import { isAhead } from './durability.ts';
 import { leaseColumns, leaseOf } from './lease-table.ts';
 import { behindBy, goneSeconds } from './node-table.ts';
 import { type Primary, tellNodes } from './primary.ts';
@@ -175,7 +176,7 @@ async function takeoversAt(primary: Primary): Promise<Takeover[]> {
 async function replicasOf(primary: Primary): Promise<Replica[]> {
   const rows = await primary.query<ReplicaRow>({
     text: `select application_name as name, state, sync_state as sync,
-             pg_wal_lsn_diff(sent_lsn, flush_lsn) as behind, flush_lsn > pg_current_wal_lsn() as ahead
+             pg_wal_lsn_diff(sent_lsn, flush_lsn) as behind, ${isAhead} as ahead
            from pg_stat_replication order by application_name`,
   });
   return rows.map(({ name, state, sync, behind, ahead }) => ({

@@ -9,6 +9,12 @@ export const settingsColumns = [
   "current_setting('full_page_writes') as pages",
 ].join(', ');
 
+/**
+ * Whether a standby in `pg_stat_replication` has what this primary never had: it ends behind the
+ * primary, or behind the end of the timeline that both share, and can't go on from there.
+ */
+export const isAhead = `(flush_lsn > pg_current_wal_lsn() or state = 'startup' and flush_lsn > sent_lsn)`;
+
 export interface DurabilitySettings {
   readonly standbys: string;
   readonly commit: string;

@@ -2,7 +2,7 @@
 // follows it, and whether the role has the rights that it needs.
 
 import { promoteInstead } from '../cluster/cluster-status.ts';
-import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
+import { type DurabilitySettings, durabilityDefect, isAhead, settingsColumns } from './durability.ts';
 import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 
 interface Examined {
@@ -36,10 +36,11 @@ export async function examinePostgres(options: PostgresOptions, isSingle: boolea
 async function look(primary: Primary): Promise<Found | undefined> {
   const [found] = await primary.query<Found>({
     text: `select ${settingsColumns}, current_setting('server_version') as version,
-             (select count(*) from pg_stat_replication) as standby_count,
+             (select count(*) from pg_stat_replication
+                where coalesce(state, 'streaming') in ('catchup', 'streaming')) as standby_count,
              (select max(pg_wal_lsn_diff(sent_lsn, flush_lsn)) from pg_stat_replication) as lag_bytes,
              (select string_agg(application_name, ', ') from pg_stat_replication
-                where flush_lsn > pg_current_wal_lsn()) as ahead,
+                where ${isAhead}) as ahead,
              coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = 'payments'),
                       has_database_privilege(current_database(), 'create')) as may_create,
              (select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)
