@@ -122,7 +122,7 @@ export function createOutput(host: Output['host'], program: Command): Output {
 
 /** Commands that change nothing and are asked when something is wrong. The others may take long. */
 const looks: ReadonlySet<CommandName> = new Set(['config', 'doctor', 'metrics', 'status']);
-const lookMsMax = 30_000;
+const lookMsMax = 15_000;
 
 export function createContext(host: CliHost, program: Command): CliContext {
   const context: CliContext = {
