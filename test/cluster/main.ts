@@ -3,12 +3,12 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { leftOut, PostgresServers } from '../postgresql/servers.ts';
+import { leftOut, type PostgresServer, PostgresServers } from '../postgresql/servers.ts';
 
 const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
 const names = ['a', 'b', 'c'] as const;
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
       const words = name === names[0] ? [/svc_sk_test_\w+/, /Listening on/] : [/stands by"/];
       await Promise.race([Promise.all(words.map((each) => node.says(each))), told.promise]);
     }
-    print(guide(nodes, servers));
+    print(guide(nodes, servers, folder));
     await told.promise;
     print('\nStopping …\n');
   } finally {
@@ -58,6 +58,7 @@ class Node {
 
   constructor(folder: string, name: (typeof names)[number], url: string) {
     this.name = name;
+    const log = join(folder, `${name}.log`);
     this.#child = spawn(process.execPath, [launcher, 'serve'], {
       // A terminal sends its signals to the group: the nodes stop when they are told to, in order.
       detached: true,
@@ -79,6 +80,7 @@ class Node {
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (text: Buffer) => {
         this.#output += text;
+        appendFileSync(log, text);
         for (const line of String(text).split('\n'))
           if (/stands by|has the lease|taken the lease|runs on|Listening on/.test(line))
             print(`${name}: ${messageOf(line)}\n`);
@@ -102,7 +104,8 @@ class Node {
 
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    // With all that it has said.
+    const ended = new Promise((resolve) => this.#child.once('close', resolve));
     this.#child.kill('SIGTERM');
     await ended;
   }
@@ -112,7 +115,7 @@ function messageOf(line: string): string {
   return /"msg":"([^"]+)"/.exec(line)?.[1] ?? line.trim();
 }
 
-function guide(nodes: readonly Node[], servers: PostgresServers): string {
+function guide(nodes: readonly Node[], servers: PostgresServers, folder: string): string {
   const key = nodes.map((node) => node.key).find((found) => found !== undefined) ?? 'KEY';
   return `
 Three nodes share one service, and each runs one of its partitions. Each takes any request:
@@ -126,15 +129,28 @@ A payment, through any of them:
 
 The nodes, from another terminal:
 
-  PAYMENTS_JOURNAL_URL='${servers.url}' npx payments cluster status
+  export PAYMENTS_JOURNAL_URL='${servers.url}'
+  npx payments cluster status
+  PAYMENTS_DATA_DIR=${join(folder, 'a')} npx payments doctor
+
+Each writes its log to ${join(folder, '*.log')}.
 
 End the node that serves without warning, and send the payment again: the next node answers as before. The one that was
 ended starts again by itself, and stands by.
 
 ${nodes.map(({ name, pid }) => `  kill -KILL $(pgrep -P ${pid})   node ${name}`).join('\n')}
 
+PostgreSQL, to lose its primary (a, at first) and promote a standby as docs/operations.md says under "Failing over":
+
+${servers.all.map(serverLines).join('\n')}
+
 Ctrl+C stops everything and removes it.
 `;
+}
+
+function serverLines({ name, port, folder }: PostgresServer): string {
+  return `  psql -h 127.0.0.1 -p ${port} -U postgres template1   server ${name}
+  kill -KILL $(head -n 1 ${join(folder, 'postmaster.pid')})`;
 }
 
 await run();
