@@ -243,7 +243,7 @@ export async function moreAdvanced(
     for (;;) {
       const [row] = await server.query<{ receivers: string; bytes: string }>(
         `select (select count(*) from pg_stat_wal_receiver) as receivers,
-           pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') as bytes`,
+           greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0' as bytes`,
       );
       if (row!.receivers === '0') return BigInt(row!.bytes);
       await wait(50);
