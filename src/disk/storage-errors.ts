@@ -33,6 +33,12 @@ export class JournalFailure extends Error {
 /** The message names the place, and says what an operator can do. */
 export class JournalDamaged extends Error {
   override name = 'JournalDamaged';
+  /** Other machines have lost what this one has: no other node may go on without it. */
+  readonly isRemote: boolean;
+  constructor(message: string, { isRemote = false, cause }: { isRemote?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.isRemote = isRemote;
+  }
 }
 
 /** What `read` finds; undefined when it comes upon damage. */

@@ -71,8 +71,9 @@ function fail(error: unknown): void {
   // Another service owns the partition: taking it back would only take turns with that one. Among
   // nodes who has lost the lease can't take anything.
   const isFenced = error instanceof JournalFailure && error.outcome === 'fenced' && data.lease === null;
-  const isRemote = error instanceof JournalFailure && error.isRemote;
-  failThread(tell, message, isFenced || error instanceof JournalDamaged, isRemote);
+  const isDamaged = error instanceof JournalDamaged;
+  const isRemote = (isDamaged || error instanceof JournalFailure) && error.isRemote;
+  failThread(tell, message, isFenced || isDamaged, isRemote);
 }
 process.on('uncaughtException', fail);
 

@@ -183,10 +183,15 @@ export class Thread {
       if (notice.type === 'ready') {
         this.#isReady = true;
         ready.resolve();
-      } else if (notice.type === 'failed')
-        // What can't be helped on another node may be helped on this one.
-        this.#failure = new ThreadFailure(notice.message, notice.fatal && !this.isElsewhere, notice.isRemote);
-      else if ('question' in notice) this.#questions.take(notice);
+      } else if (notice.type === 'failed') {
+        const { message, fatal, isRemote } = notice;
+        // What is wrong with another node need not be wrong with this one.
+        this.#failure = new ThreadFailure(
+          message,
+          fatal && (!this.isElsewhere || isRemote === true),
+          isRemote,
+        );
+      } else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });
     this.#worker.onError((error) => {

@@ -322,6 +322,7 @@ test('a mirror that is ahead, or that other machines have gone another way from,
     assert.rejects(openJournal(options(dir, machines)), (error) => {
       assert.ok(error instanceof JournalDamaged, String(error));
       assert.match(error.message, pattern);
+      assert.equal(error.isRemote, true, 'another node may not go on without it');
       return true;
     });
   await refused(/has lost what it had acknowledged/);

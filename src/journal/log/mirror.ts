@@ -47,6 +47,7 @@ function divergence(partition: number, mirrored: Mirrored, found: Mirrored): Jou
     return new JournalDamaged(
       `PostgreSQL has no log of partition ${partition}, and this data folder has one that ends with sequence ` +
         `${mirrored.sequence}: give PAYMENTS_JOURNAL_URL the right database, or move the log there with "payments import --to-postgresql"`,
+      { isRemote: true },
     );
   const place = ({ sequence, checksum }: Mirrored) =>
     `${sequence}, checksum ${checksum === null ? 'unknown' : checksum.toString(16)}`;
@@ -54,6 +55,7 @@ function divergence(partition: number, mirrored: Mirrored, found: Mirrored): Jou
     `PostgreSQL has lost what it had acknowledged of partition ${partition}: this mirror ends with sequence ` +
       `${place(mirrored)}, and PostgreSQL has ${place(found)}. A standby was promoted that had not received everything: ` +
       'promote the one that has, or make this mirror the log with "payments import --to-postgresql"',
+    { isRemote: true },
   );
 }
 
