@@ -44,6 +44,7 @@ export const assertions = [
   'a delivery goes to its address, signed with the secrets that count',
   'nothing is sent to an endpoint that is deleted',
   'what is past its retention goes',
+  'what is within its retention stays',
   'a link for one payment is paid once',
   'a link that many may pay stays open',
   'at most five flights to an endpoint',

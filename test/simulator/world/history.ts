@@ -146,6 +146,14 @@ export class History {
     return this.#batches.find(holds)?.timeMs ?? null;
   }
 
+  /** The service time at which a record was made; null when that is not known. */
+  madeMs(id: string): number | null {
+    const made = this.#batches.find(({ entries }) =>
+      entries.some(({ changes }) => changes.some((change) => change.id === id && !change.removed)),
+    );
+    return made?.timeMs ?? null;
+  }
+
   /** The first sequence of a service time or later; null: nothing is as young. */
   since(timeMs: number): number | null {
     return this.#batches.find((batch) => batch.timeMs >= timeMs)?.firstSequence ?? null;

@@ -5,7 +5,7 @@ import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import type { NotedEnd } from '../../../src/data-folder/sequence-notes.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
-import type { Journal, OwnJournal } from '../../../src/journal/journal.ts';
+import type { Journal, LogBatch, OwnJournal } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { RemoteLog } from '../../../src/journal/remote-log.ts';
@@ -38,6 +38,7 @@ import type { World } from './world.ts';
 
 export const webhookRetryMs = [1_000, 4_000, 15_000];
 const dayMs = 86_400_000;
+const eventRetentionMs = 30 * dayMs;
 
 /** In some runs chance comes upon numbers that were drawn before, as for a cash code. */
 function hasFewNumbers(seed: string): boolean {
@@ -196,7 +197,7 @@ export class ShardThread {
         return !url.includes('private');
       },
       deliveryRetentionMs: 30 * dayMs,
-      eventRetentionMs: 30 * dayMs,
+      eventRetentionMs,
       observer: {
         batchEnded() {},
         committed() {},
@@ -335,6 +336,7 @@ export class ShardThread {
         },
         append: (turn) => {
           for (const { changes } of turn.entries) remember(changes);
+          this.#auditPruned(turn);
           const appended = log.append(turn);
           const { atAppend } = machine;
           machine.atAppend = null;
@@ -357,6 +359,19 @@ export class ShardThread {
         close: () => log.close(),
       },
     };
+  }
+
+  /** Events go when they are past their retention, and not before. */
+  #auditPruned({ timeMs, entries }: LogBatch): void {
+    for (const { kind, id, removed } of entries.flatMap(({ changes }) => changes)) {
+      if (!removed || kind !== 'event') continue;
+      const madeMs = this.#history.madeMs(id);
+      this.#options.world.judge.check(
+        'what is within its retention stays',
+        madeMs === null || timeMs - madeMs >= eventRetentionMs,
+        () => `${id} of ${madeMs} is gone at ${timeMs}`,
+      );
+    }
   }
 
   get #history() {
