@@ -31,8 +31,7 @@ interface Hosted {
 }
 
 /** A payment whose customer is on the network's page. */
-function hosted(): Hosted {
-  const stage = new Stage();
+function hosted(stage = new Stage()): Hosted {
   const { session, intent } = createSession(stage);
   const opening = stage.calls('confirm_payment_intent', { payment_method_type: 'card' }, intent);
   const [awaited] = stage.settle(opening, { result: 'awaited' }).decision.networkCalls;
@@ -143,6 +142,16 @@ for (const given of Object.keys(ends)) {
     if (given !== 'was declined') receive(scene).expect({ answer, changes: [] });
   });
 }
+
+for (const changes of [{}, { amount: amount - 1 }])
+  test(`money of one payment pays one charge: it came before ${JSON.stringify(changes)} for another`, () => {
+    const first = hosted();
+    const second = hosted(first.stage);
+    receive(first, changes);
+    receive(second).expect({ answer: { received: 'review' }, events: ['review.opened'] });
+    assert.equal(second.stage.get('payment_intent', second.intent).amount_received, 0);
+    receive(second, { reference: 'T-2' }).expect({ answer: { received: 'credited' }, events: credited });
+  });
 
 for (const first of ['mad', 'eur']) {
   test(`the network reports the same reference and amount in ${first} and then in another currency`, () => {
