@@ -67,8 +67,8 @@ function divergenceOf(mirrored: RowsEnd | null, end: RowsEnd, known: number | nu
   return (
     `PostgreSQL has lost what it had acknowledged of the directory: this mirror ends with write ${mirrored.sequence}, checksum ` +
     `${mirrored.checksum.toString(16)}, and PostgreSQL has ${end.sequence}, checksum ${(known ?? end.checksum).toString(16)}. ` +
-    'A standby was promoted that had not received everything: promote the one that has, or make this mirror the directory ' +
-    'with "payments import --to-postgresql"'
+    'A standby was promoted that had not received everything: do what docs/operations.md says under "Failing over" before ' +
+    'anything else'
   );
 }
 

@@ -54,7 +54,7 @@ function divergence(partition: number, mirrored: Mirrored, found: Mirrored): Jou
   return new JournalDamaged(
     `PostgreSQL has lost what it had acknowledged of partition ${partition}: this mirror ends with sequence ` +
       `${place(mirrored)}, and PostgreSQL has ${place(found)}. A standby was promoted that had not received everything: ` +
-      'promote the one that has, or make this mirror the log with "payments import --to-postgresql"',
+      'do what docs/operations.md says under "Failing over" before anything else',
     { isRemote: true },
   );
 }
