@@ -277,6 +277,16 @@ const foreign = [
 ];
 
 const webhooks = [
+  bug('fresh events go with the first that is past its retention', [
+    'shard/event-retention.ts',
+    '...old.map(({ idMs }) => idMs));',
+    '...marks.map(({ idMs }) => idMs));',
+  ]),
+  bug('the secret before signs nothing while a new one is brought in', [
+    'webhooks/endpoint-actor.ts',
+    'endMs === null || endMs > nowMs)',
+    'endMs === null)',
+  ]),
   bug('an event has no delivery to the second endpoint', [
     'domain/draft.ts',
     '      this.put(openDelivery(this.context, endpoint, event));\n',
