@@ -1,8 +1,7 @@
 // What `payments doctor` says of PostgreSQL: whether a primary is there, what it promises, who
 // follows it, and whether the role has the rights that it needs.
 
-import { promoteInstead } from '../cluster/cluster-status.ts';
-import { type DurabilitySettings, durabilityDefect, isAhead, settingsColumns } from './durability.ts';
+import { type DurabilitySettings, durabilityColumns, durabilityDefect } from './durability.ts';
 import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 
 interface Examined {
@@ -14,7 +13,6 @@ interface Found extends DurabilitySettings {
   readonly version: string;
   readonly standby_count: string;
   readonly lag_bytes: string | null;
-  readonly ahead: string | null;
   readonly may_create: boolean;
   readonly log_bytes: string;
   readonly [column: string]: unknown;
@@ -35,12 +33,10 @@ export async function examinePostgres(options: PostgresOptions, isSingle: boolea
 
 async function look(primary: Primary): Promise<Found | undefined> {
   const [found] = await primary.query<Found>({
-    text: `select ${settingsColumns}, current_setting('server_version') as version,
+    text: `select ${durabilityColumns}, current_setting('server_version') as version,
              (select count(*) from pg_stat_replication
                 where coalesce(state, 'streaming') in ('catchup', 'streaming')) as standby_count,
              (select max(pg_wal_lsn_diff(sent_lsn, flush_lsn)) from pg_stat_replication) as lag_bytes,
-             (select string_agg(application_name, ', ') from pg_stat_replication
-                where ${isAhead}) as ahead,
              coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = 'payments'),
                       has_database_privilege(current_database(), 'create')) as may_create,
              (select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)
@@ -54,8 +50,6 @@ function describe(primary: Primary, found: Found | undefined, isSingle: boolean)
   if (found === undefined) return { ok: false, detail: `${primary.name} does not answer` };
   const defect = durabilityDefect(found, isSingle);
   if (defect !== null) return { ok: false, detail: `${primary.name}: ${defect}` };
-  if (found.ahead !== null)
-    return { ok: false, detail: `${primary.name}: ${promoteInstead(primary.name, found.ahead)}` };
   if (!found.may_create)
     return {
       ok: false,

@@ -4,7 +4,7 @@
 import pg from 'pg';
 import type { ServiceIdentity } from '../cluster/node.ts';
 import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
-import { type DurabilitySettings, durabilityDefect, settingsColumns } from './durability.ts';
+import { type DurabilitySettings, durabilityColumns, durabilityDefect } from './durability.ts';
 import { findPrimary, type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 import { migrate, NewerSchema } from './schema.ts';
 
@@ -119,7 +119,7 @@ export class OwnerConnection {
 
   /** Why the server does not hold what it acknowledges from now on; null: it does. */
   async #defectOf(primary: Primary): Promise<string | null> {
-    const [settings] = await primary.query<DurabilitySettings>({ text: `select ${settingsColumns}` });
+    const [settings] = await primary.query<DurabilitySettings>({ text: `select ${durabilityColumns}` });
     const defect = settings === undefined ? null : durabilityDefect(settings, this.#options.isSingle);
     return defect === null ? null : `${primary.name} does not hold what it acknowledges: ${defect}`;
   }
@@ -192,7 +192,7 @@ export class OwnerConnection {
     });
     const [row] = await this.write<Row & DurabilitySettings>(statement).finally(cancel);
     if (row === undefined) return undefined;
-    const later = hasWaited ? await this.read<DurabilitySettings>(`select ${settingsColumns}`, []) : [];
+    const later = hasWaited ? await this.read<DurabilitySettings>(`select ${durabilityColumns}`, []) : [];
     const defects = [row, ...later].map((settings) => durabilityDefect(settings, this.#options.isSingle));
     const defect = defects.find((each) => each !== null);
     if (defect === undefined) return row;

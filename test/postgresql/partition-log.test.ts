@@ -15,7 +15,13 @@ import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
 import { poll } from '../poll.ts';
 import { Link } from './links.ts';
 import { retriedAtOnce } from './retries.ts';
-import { leftOut, type PostgresServer, type PostgresServers, startServers } from './servers.ts';
+import {
+  leftOut,
+  type PostgresServer,
+  type PostgresServers,
+  promoteWrongly,
+  startServers,
+} from './servers.ts';
 
 const skip = { skip: leftOut };
 /** For the tests that leave it as it was. */
@@ -384,6 +390,31 @@ test(
     assert.deepEqual(await read(70), new Map());
     follower.close();
     await log.close();
+  },
+);
+
+test(
+  'what the wrong primary acknowledges for a standby that is ahead is not believed',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 2);
+    const log = logOn(servers, systemTimers, false);
+    await log.acquire(0);
+    await log.close();
+    await promoteWrongly(servers);
+    const troubles: (string | null)[] = [];
+    const next = logOn(servers, systemTimers, false, troubles);
+    let isBelieved = false;
+    const acquired = next.acquire(0).then(() => {
+      isBelieved = true;
+    });
+    const isOver = () => (isBelieved ? 'it is believed' : troubles.find((each) => each?.includes('hold')));
+    assert.match(
+      (await poll(isOver)) ?? '',
+      /does not hold what it acknowledges: b has received what this server never had, .* promote that one instead/,
+    );
+    await next.close();
+    await assert.rejects(acquired, /the connection is closed/);
   },
 );
 

@@ -2,6 +2,7 @@
 // programs and run no install script. PostgreSQL refuses to run as root, so that root starts it as `nobody`. Everything lies
 // in a temporary folder, which goes with the test.
 
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   chownSync,
@@ -21,6 +22,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
+import { poll } from '../poll.ts';
 
 const run = promisify(execFile);
 const nobody = 65_534;
@@ -230,6 +232,34 @@ function copyPrograms(to: string): void {
 }
 
 const unused = 'unused';
+
+/**
+ * Of three servers the first is lost, and of its standbys the one is promoted that lacks what the other one has, which then tries to
+ * follow it.
+ */
+export async function promoteWrongly({ all }: PostgresServers): Promise<void> {
+  const [a, b, c] = all as [PostgresServer, PostgresServer, PostgresServer];
+  const write = (bytes: number) => a.query(`select pg_logical_emit_message(true, '', repeat('-', ${bytes}))`);
+  // PostgreSQL counts b for commits of c only where the two part within the file of the log that b ends in.
+  await a.query('select pg_switch_wal()');
+  await write(4_096);
+  await poll(async () => {
+    const rows = await a.query('select from pg_stat_replication where flush_lsn >= pg_current_wal_lsn()');
+    return rows.length === 2 || undefined;
+  });
+  // What is written now b alone receives: the primary has given c up, which stands still.
+  c.freeze();
+  await poll(async () => {
+    const rows = await a.query('select from pg_stat_replication');
+    return rows.length === 1 || undefined;
+  });
+  await write(4_096);
+  await a.stop('kill');
+  c.thaw();
+  assert.deepEqual(await moreAdvanced(b, c), [b, c]);
+  await c.promote();
+  await b.follow(c);
+}
 
 /**
  * The standby that has received more comes first, once their primary is gone and both have written what was on its way: the
