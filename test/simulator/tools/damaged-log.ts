@@ -3,14 +3,19 @@
 
 import { encodeLabel, partOf } from '../../../src/disk/identity.ts';
 import { type FoundEntry, type LogRange, LogReader } from '../../../src/journal/log-reader.ts';
-import { openJournal } from '../../../src/journal/open-journal.ts';
 import {
   inspectJournal,
   readStoppedJournal,
   truncateDamagedEnd,
 } from '../../../src/journal/stopped-journal.ts';
 import { expectedLog, type Harm } from './expected-log.ts';
-import { checkpointedIn, checkRecords, type SpareMachine } from './spare-machine.ts';
+import {
+  checkpointedIn,
+  checkRecords,
+  emptyBatch,
+  openReplayed,
+  type SpareMachine,
+} from './spare-machine.ts';
 import {
   type BatchOnDisk,
   bytesOf,
@@ -266,22 +271,15 @@ function checkReadable(spare: SpareMachine, { entries, damagedRecords }: GivenUp
 
 /** The shard starts on what is left, and appends. */
 async function goOn(spare: SpareMachine, lost: BatchOnDisk): Promise<void> {
-  const { random, journal } = spare;
-  const opened = await openJournal(journal);
-  for await (const _ of opened.replay());
+  const opened = await openReplayed(spare);
   const first = Math.max(checkpointedIn(spare) + 1, lost.firstSequence);
   spare.same(truncates, opened.log.nextSequence, first, 'the next sequence behind a log that was cut');
-  const entries = Array.from({ length: random.between(1, 3) }, () => ({
-    changes: [],
-    idempotency: null,
-    cause: null,
-  }));
-  const batch = { firstSequence: first, timeMs: lost.timeMs + 1, wallMs: lost.wallMs + 1, entries };
+  const batch = emptyBatch(spare, first, lost);
   await opened.log.append(batch).durable;
   const { epoch } = opened.ownership;
   await opened.close();
   const { segment: _, file: __, row: ___, checksum: ____, bytes: _____, ...added } = spare.batches.at(-1)!;
-  const lastSequence = first + entries.length - 1;
+  const lastSequence = first + batch.entries.length - 1;
   const { timeMs, wallMs } = batch;
   const wanted = { firstSequence: first, lastSequence, timeMs, wallMs, epoch };
   spare.same(truncates, added, wanted, 'a batch that is appended behind a log that was cut');

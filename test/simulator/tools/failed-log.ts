@@ -2,8 +2,13 @@
 // next start has what was durable before, and of what was refused the batch that was being written or nothing.
 
 import { JournalFailure, type OwnJournal } from '../../../src/journal/journal.ts';
-import { openJournal } from '../../../src/journal/open-journal.ts';
-import { checkpointedIn, checkRecords, type SpareMachine } from './spare-machine.ts';
+import {
+  checkpointedIn,
+  checkRecords,
+  emptyBatch,
+  openReplayed,
+  type SpareMachine,
+} from './spare-machine.ts';
 
 const keeps = 'nothing acknowledged is lost';
 const refuses = 'a write that the disk refused is nobody’s';
@@ -13,7 +18,7 @@ export async function failLog(spare: SpareMachine): Promise<void> {
   const { random } = spare;
   const recorded = Math.max(checkpointedIn(spare), spare.batches.at(-1)!.lastSequence);
   if (recorded < spare.history.beginning) return;
-  const opened = await replayed(spare);
+  const opened = await openReplayed(spare);
   await Promise.all(appended(spare, opened, random.between(0, batchesMax)));
   const durable = opened.log.nextSequence - 1;
   spare.failNextCommit(spare.log);
@@ -33,7 +38,7 @@ export async function failLog(spare: SpareMachine): Promise<void> {
   const { epoch } = opened.ownership;
   await opened.close();
   await checkRecords(spare, keeps, recorded);
-  const again = await replayed(spare);
+  const again = await openReplayed(spare);
   const { nextSequence } = again.log;
   spare.check(
     keeps,
@@ -50,24 +55,10 @@ export async function failLog(spare: SpareMachine): Promise<void> {
   await checkRecords(spare, keeps, recorded);
 }
 
-async function replayed({ journal }: SpareMachine): Promise<OwnJournal> {
-  const opened = await openJournal(journal);
-  for await (const _ of opened.replay());
-  return opened;
-}
-
 /** Appends batches that change nothing. Returns when each is durable. */
-function appended({ random, batches }: SpareMachine, { log }: OwnJournal, count: number): Promise<void>[] {
-  const { timeMs, wallMs } = batches.at(-1)!;
-  return Array.from({ length: count }, () => {
-    const entries = Array.from({ length: random.between(1, 3) }, () => ({
-      changes: [],
-      idempotency: null,
-      cause: null,
-    }));
-    return log.append({ firstSequence: log.nextSequence, timeMs: timeMs + 1, wallMs: wallMs + 1, entries })
-      .durable;
-  });
+function appended(spare: SpareMachine, { log }: OwnJournal, count: number): Promise<void>[] {
+  const last = spare.batches.at(-1)!;
+  return Array.from({ length: count }, () => log.append(emptyBatch(spare, log.nextSequence, last)).durable);
 }
 
 /** Null: it has not failed. */

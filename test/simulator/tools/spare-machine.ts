@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DataFolder, journalOf } from '../../../src/data-folder/data-folder.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
-import { JournalDamaged } from '../../../src/journal/journal.ts';
-import { foldersOfJournal, type JournalOptions } from '../../../src/journal/open-journal.ts';
+import { JournalDamaged, type LogBatch, type OwnJournal } from '../../../src/journal/journal.ts';
+import { foldersOfJournal, type JournalOptions, openJournal } from '../../../src/journal/open-journal.ts';
 import { readStoppedJournal } from '../../../src/journal/stopped-journal.ts';
 import { Machine } from '../disk/machine.ts';
 import { copyOf, Folder, type Volume } from '../disk/volume.ts';
@@ -151,6 +151,27 @@ export function checkedRecords(
     const other = [...ids].find((id) => !isDeepStrictEqual(found.get(id), wanted.get(id))) ?? '';
     return `${of}: ${other} was ${inspected(wanted.get(other))} and is ${inspected(found.get(other))}`;
   });
+}
+
+/** The journal as a start has it that has read all of the log. */
+export async function openReplayed({ journal }: SpareMachine): Promise<OwnJournal> {
+  const opened = await openJournal(journal);
+  for await (const _ of opened.replay());
+  return opened;
+}
+
+/** A batch that changes nothing, a moment after another one. */
+export function emptyBatch(
+  { random }: SpareMachine,
+  firstSequence: number,
+  { timeMs, wallMs }: Pick<BatchOnDisk, 'timeMs' | 'wallMs'>,
+): LogBatch {
+  const entries = Array.from({ length: random.between(1, 3) }, () => ({
+    changes: [],
+    idempotency: null,
+    cause: null,
+  }));
+  return { firstSequence, timeMs: timeMs + 1, wallMs: wallMs + 1, entries };
 }
 
 /** Every record of a journal that nobody writes. */

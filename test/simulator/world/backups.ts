@@ -86,7 +86,7 @@ export class Backups {
       const unsynced = this.#world.machine.volume.unsyncedAt(path);
       this.#world.judge.check(
         'a backup and the archive hold what was acknowledged',
-        unsynced === null || this.#world.happened.get('fault: lying sync') > 0,
+        unsynced === null || this.#world.hasLied,
         () => `${path} is made, and ${unsynced} could still be lost`,
       );
       for (const [shard, sequence] of durable.entries())

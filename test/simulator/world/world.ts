@@ -97,6 +97,11 @@ export class World {
     return this.machine.clocks;
   }
 
+  /** A disk has said that it had synced what it had not. */
+  get hasLied(): boolean {
+    return this.happened.get('fault: lying sync') > 0;
+  }
+
   /** What a task throws that nobody takes ends a process; when it is not because the process has ended already, it is a bug. */
   #uncaught(error: unknown): void {
     if (error instanceof MachineDown) return;
