@@ -16,6 +16,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'main', 'serve.mjs');
 const startMsMax = 60_000;
+const linesShownMax = 100;
 
 /**
  * A test's configuration has no request logs, whose thread is a tenth of a start: for what is about them, or about all threads
@@ -62,10 +63,19 @@ export interface Service {
   kill(): Promise<void>;
 }
 
-/** These end with the test process, before their folders go. */
-const children = new Set<ChildProcess>();
-process.prependListener('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+/**
+ * The services that run, each with what it has written. They end with the test process, before their folders go. What those
+ * wrote last that a failed test has left is shown: it may say why.
+ */
+const running = new Map<ChildProcess, () => string>();
+process.prependListener('exit', (code) => {
+  for (const [child, output] of running) {
+    child.kill('SIGKILL');
+    if (code !== 0) {
+      const lines = output().trimEnd().split('\n').slice(-linesShownMax);
+      console.error(`A service that a failed test has left wrote last:\n${lines.join('\n')}`);
+    }
+  }
 });
 
 /** A copy of the data folder of a stopped service, to be spoilt, with the key that lies beside it. */
@@ -111,9 +121,9 @@ export async function startService(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.add(child);
   options.onSpawn?.(child);
   let output = '';
+  running.set(child, () => output);
   const listening = Promise.withResolvers<string>();
   const collect = (chunk: Buffer) => {
     output += chunk.toString();
@@ -124,7 +134,7 @@ export async function startService(
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const exited = once(child, 'exit').then(([code]) => {
-    children.delete(child);
+    running.delete(child);
     return code as number | null;
   });
   void exited.then((code) => listening.reject(new Error(`the service ended with code ${code}:\n${output}`)));
