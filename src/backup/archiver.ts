@@ -38,6 +38,9 @@ export interface ArchiveSource {
   checksumAt(sequence: number): number | null | undefined;
 }
 
+/** How often it is noted that all is archived while nothing new is. */
+const untilNotedMs = 60_000;
+
 interface ArchiverOptions {
   readonly source: ArchiveSource;
   readonly folder: string;
@@ -60,6 +63,8 @@ export class Archiver {
   #written = 0;
   /** The end of the last file, as far as it is known. */
   #end: NotedEnd | undefined;
+  /** All that was acknowledged before that is archived, as far as it is noted. */
+  #untilMs: number | undefined;
   /** How far the log went at a moment by the monotonic clock, while not all of that is archived. */
   #waiting: { readonly upTo: number; readonly sinceMs: number } | null = null;
 
@@ -101,18 +106,21 @@ export class Archiver {
     if (positionIn(folder).sequence !== this.#archived) this.#archived = null;
     if (this.#archived === null) this.#open();
     await this.#carry();
-    const { source, ageMaxMs } = this.#options;
+    const { source, ageMaxMs, clocks } = this.#options;
+    const nowMs = clocks.wall();
     const { first, last } = source.ends();
     if (this.#written < first - 1) {
       this.#options.onGap(this.#written + 1, first - 1);
       this.#written = first - 1;
     }
     const upTo = (await this.lagMs()) >= ageMaxMs ? last : source.finished();
-    if (upTo <= this.#written) return;
-    // A power cut must not leave the archive ahead of the log.
-    source.sync();
-    await this.#write(upTo);
-    await this.#carry();
+    if (upTo > this.#written) {
+      // A power cut must not leave the archive ahead of the log.
+      source.sync();
+      await this.#write(upTo);
+      await this.#carry();
+    }
+    if (this.archived >= last) this.#noteUntil(nowMs);
   }
 
   /** Finds how far the archive has come. Throws when it is away, or is of another log. */
@@ -132,6 +140,7 @@ export class Archiver {
     this.#archived = position.sequence;
     this.#written = written;
     this.#end = position.end;
+    this.#untilMs = position.untilMs;
     if (position.isOfOtherLog) this.#note();
   }
 
@@ -165,8 +174,15 @@ export class Archiver {
     }
   }
 
+  #noteUntil(nowMs: number): void {
+    // The clock may have been put back.
+    if (Math.abs(nowMs - (this.#untilMs ?? 0)) < untilNotedMs) return;
+    this.#untilMs = nowMs;
+    this.#note();
+  }
+
   #note(): void {
-    notePosition(this.#options.folder, { sequence: this.archived, end: this.#end });
+    notePosition(this.#options.folder, { sequence: this.archived, end: this.#end, untilMs: this.#untilMs });
   }
 }
 

@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { unpack } from 'msgpackr';
 import { defined, elementAt } from '../core/assert.ts';
 import type { Scheduler } from '../core/scheduler.ts';
-import { archiveFolderOf, positionIn } from '../data-folder/archive-folder.ts';
+import { type ArchivedPart, archiveFolderOf, positionIn } from '../data-folder/archive-folder.ts';
 import {
   activate,
   anotherDataFolder,
@@ -54,6 +54,7 @@ import {
   partsOf,
   readManifest,
 } from './backup-manifest.ts';
+import { endWarning, type KnownPart } from './known-until.ts';
 import { LaterReport } from './restore-report.ts';
 import { batchesOf, beforeCheckpoint, type Cut, cutFor, keptOf, type ShardLog } from './restore-target.ts';
 
@@ -126,6 +127,8 @@ class Restore {
   readonly #logs: readonly ShardLog[];
   readonly #later: LaterReport;
   readonly #warnings: string[] = [];
+  /** Those of which something was left out. */
+  readonly #cutParts = new Set<ArchivedPart>();
   readonly #bytesExpected: number;
   #bytes = 0;
 
@@ -170,7 +173,7 @@ class Restore {
     await this.#directory(cut);
     await this.#audit();
     const later = this.#later.finish();
-    this.#warnOfEnd(shards);
+    this.#warnOfEnd(cut, shards);
     await this.#checkParts();
     const missing = this.#missingEnds();
     this.#warnings.push(...missing.map(({ what, advice }) => `${what}: ${advice}`));
@@ -258,6 +261,7 @@ class Restore {
         }
         if (last === batch.lastSequence && last !== named) continue;
         end = last;
+        this.#cutParts.add(shard);
         this.#later.add(batch, last, shard);
       }
     } catch (error) {
@@ -292,6 +296,7 @@ class Restore {
       stateOf(entry).sequence,
     );
     this.#later.directoryChanges = leftOut.length;
+    if (leftOut.length > 0) this.#cutParts.add('directory');
   }
 
   /** All of it, whatever the target: it says what was done, not what is active. */
@@ -325,18 +330,18 @@ class Restore {
     });
   }
 
-  /** A moment after the end of all that is known: something may have come in between. */
-  #warnOfEnd(shards: Restored['shards']): void {
-    const { target } = this.#options;
-    if (target.kind !== 'time' || this.#later.entries + this.#later.directoryChanges > 0) return;
-    const moment = defined(this.#manifest.moment, complete);
-    const ends = [moment, ...shards.map(({ time }) => time ?? moment)].map((time) => Date.parse(time));
-    const end = Math.max(...ends);
-    if (target.ms <= end) return;
-    this.#warnings.push(
-      `the backup and the archive have nothing that is later than ${new Date(end).toISOString()}: ` +
-        'what the service did from then until this moment, if anything, is missing. Look for an archive that goes on, such as that of another node',
-    );
+  #warnOfEnd({ toMs }: Cut, shards: Restored['shards']): void {
+    const parts = [...shards, { shard: null, time: null }].map(({ shard, time }): KnownPart => {
+      const archived = this.#archived.find((each) => each.shard === shard);
+      return {
+        name: shard === null ? 'the directory' : `shard ${shard}`,
+        lastMs: time === null ? null : Date.parse(time),
+        archivedMs: archived?.untilMs ?? null,
+        isCut: this.#cutParts.has(shard ?? 'directory'),
+      };
+    });
+    const warning = endWarning(parts, toMs, Date.parse(defined(this.#manifest.moment, complete)));
+    if (warning !== null) this.#warnings.push(warning);
   }
 
   /** The archive may end earlier for the directory: it gets organizations that the shards know. */
@@ -359,6 +364,7 @@ function archivedOf(archive: string | null, folder: Manifest['folder']) {
   if (archive === null) return [];
   return [...Array(folder.shards).keys(), null].map((shard) => {
     const part = archiveFolderOf(archive, folder, shard ?? 'directory');
-    return { shard, part, sequence: positionIn(part).sequence };
+    const { sequence, untilMs } = positionIn(part);
+    return { shard, part, sequence, untilMs };
   });
 }

@@ -18,6 +18,8 @@ export interface ArchivePosition {
   readonly sequence: number;
   /** The end of the last file. Releases up to 0.1.0 did not note it. */
   readonly end?: NotedEnd | undefined;
+  /** All that was acknowledged before that is archived, Unix milliseconds. Absent: not known. */
+  readonly untilMs?: number | undefined;
   /** The log is known to be no continuation of what is archived. */
   readonly isOfOtherLog?: true;
 }

@@ -134,6 +134,39 @@ test('a moment after all that a backup and an archive have is restored with a wa
   assert.equal((await told('ahead', ahead + 1)).length, 1);
 });
 
+test('an archive of a shard that ends long before that of the rest is restored with a warning', async (context) => {
+  const { at, folder, append } = await sourceIn(context);
+  await append(startMs);
+  const { moment } = await backUp({
+    ...quick,
+    folder,
+    to: at('backup'),
+    recipients: [],
+    pace: async () => {},
+  });
+  const minutesLater = (minutes: number) => Date.parse(moment!) + minutes * 60_000;
+  const archivedUntil = (part: 0 | 'directory', minutes: number) => {
+    const dir = archiveFolderOf(at('archive'), folder, part);
+    mkdirSync(dir, { recursive: true });
+    notePosition(dir, { sequence: 0, untilMs: minutesLater(minutes) });
+  };
+  let restores = 0;
+  const warningsOf = async (target: RestoreTarget) => {
+    const places = { from: at('backup'), archive: at('archive'), dataDir: at(`restored-${restores++}`) };
+    return (await restore({ ...quick, ...places, identities: [], target })).warnings;
+  };
+  archivedUntil(0, 2);
+  archivedUntil('directory', 30);
+  const short = new RegExp(
+    `nothing of shard 0 that is later than ${new Date(minutesLater(2)).toISOString()}: .* is missing`,
+  );
+  assert.match((await warningsOf({ kind: 'end' })).join('\n'), short);
+  assert.match((await warningsOf({ kind: 'time', ms: minutesLater(3) })).join('\n'), short);
+  assert.doesNotMatch((await warningsOf({ kind: 'time', ms: minutesLater(2) })).join('\n'), /nothing/);
+  archivedUntil(0, 29);
+  assert.doesNotMatch((await warningsOf({ kind: 'end' })).join('\n'), /nothing/);
+});
+
 test('what comes after the moment is left out, also when a clock that was put back has dated it before', async (context) => {
   const { at, folder, append } = await sourceIn(context);
   for (const minute of [0, 5, 2]) await append(startMs + minute * 60_000);

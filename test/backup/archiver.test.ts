@@ -31,6 +31,7 @@ interface Folders {
   readonly onGap?: (first: number, last: number) => void;
   /** What is younger is not due; left out: all is. */
   readonly ageMaxMs?: number;
+  readonly wall?: () => number;
 }
 
 const clocks = { wall: () => startMs + laterMs, monotonic: () => 0 };
@@ -55,6 +56,7 @@ async function archiving<T>(
     carry = async () => {},
     onGap = (first, last) => assert.fail(`a gap from ${first} to ${last}`),
     ageMaxMs = 0,
+    wall = clocks.wall,
   }: Folders,
   use: (archiver: Archiver) => Promise<T>,
 ): Promise<T> {
@@ -66,7 +68,7 @@ async function archiving<T>(
     type: 'batch',
     write: { recipients: [], pace: async () => {} },
     ageMaxMs,
-    clocks,
+    clocks: { ...clocks, wall },
     carry,
     onGap,
   });
@@ -171,7 +173,7 @@ test('an archive of 0.1.0 goes on with a log that is as long, and with no shorte
   await run(folders);
   const older = '{"sequence":5}\n';
   const position = join(archive, 'position.json');
-  assert.match(readFileSync(position, 'utf8'), /^\{"sequence":5,"end":\{"sequence":5,"checksum":\d+\}\}\n$/);
+  assert.match(readFileSync(position, 'utf8'), /^\{"sequence":5,"end":\{"sequence":5,"checksum":\d+\},/);
   writeFileSync(position, older);
   await append(dir, [1]);
   await run(folders);
@@ -228,6 +230,28 @@ test('the changes of a directory are of one history, too', async (context) => {
   for (const name of ['Kasbah', 'Oasis', 'Atlas']) await create(name);
   await assert.rejects(runDirectory(), refused);
   assert.equal(archivedSequence(archive), 0);
+});
+
+test('it is noted until when all is archived, each minute, and not while something is not', async (context) => {
+  const folders = foldersFor(context);
+  await append(folders.dir, [2]);
+  let nowMs = startMs + 1_000;
+  const archiveAt = async (ms: number, options = {}) => {
+    nowMs = startMs + ms;
+    const runAt = { ...folders, ...options, wall: () => nowMs };
+    await archiving(runAt, (archiver) => archiver.run());
+    return (positionIn(folders.archive).untilMs ?? 0) - startMs;
+  };
+  assert.equal(await archiveAt(1_000), 1_000);
+  assert.equal(await archiveAt(60_999), 1_000);
+  assert.equal(await archiveAt(61_000), 61_000);
+  await append(folders.dir, [1]);
+  assert.equal(await archiveAt(200_000, { ageMaxMs: laterMs }), 61_000, 'the last entry is not due');
+  const refusing = archiveAt(laterMs, { carry: () => Promise.reject(new Error('no room')) });
+  await assert.rejects(refusing, /no room/);
+  assert.equal(positionIn(folders.archive).untilMs, startMs + 61_000);
+  assert.equal(await archiveAt(laterMs), laterMs);
+  assert.equal(await archiveAt(300_000), 300_000, 'the clock was put back');
 });
 
 test('an archive that can not be opened is told, has nothing, and goes on when it can', async (context) => {
