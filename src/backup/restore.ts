@@ -266,8 +266,12 @@ class Restore {
       }
     } catch (error) {
       if (end === Number.POSITIVE_INFINITY || !(error instanceof EntriesMissing)) throw error;
-      this.#warnings.push(`not all that came after that is known: ${error.gap}`);
+      this.#warnOfGap(error.gap);
     }
+  }
+
+  #warnOfGap(gap: string | null): void {
+    if (gap !== null) this.#warnings.push(`not all that came after that is known: ${gap}`);
   }
 
   async *#stateOf(shard: number | 'directory'): AsyncGenerator<Block> {
@@ -289,7 +293,7 @@ class Restore {
   async #directory({ toMs }: Cut): Promise<void> {
     const { directory: entry } = this.#manifest;
     const { directory: folder, directoryPart: part } = this.#folder;
-    const leftOut = await restoreDirectory(
+    const { leftOut, gap } = await restoreDirectory(
       { folder, part, isForeign: isForeignRow, toMs },
       this.#stateOf('directory'),
       this.#logFiles(entry, 'directory'),
@@ -297,6 +301,7 @@ class Restore {
     );
     this.#later.directoryChanges = leftOut.length;
     if (leftOut.length > 0) this.#cutParts.add('directory');
+    this.#warnOfGap(gap);
   }
 
   /** All of it, whatever the target: it says what was done, not what is active. */

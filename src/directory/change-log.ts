@@ -7,7 +7,7 @@ import { pack, unpack } from 'msgpackr';
 import type { Block } from '../disk/archive-file.ts';
 import type { Part } from '../disk/identity.ts';
 import { createRowStore, RowStore } from '../disk/row-store.ts';
-import { inOrder, type LogFiles, type Sequenced } from '../journal/log-files.ts';
+import { EntriesMissing, inOrder, type LogFiles, type Sequenced } from '../journal/log-files.ts';
 
 /** A change: the rows as they are after it. */
 interface LoggedChange {
@@ -85,13 +85,16 @@ export function filedChanges(changes: LogFiles, revision: number): AsyncGenerato
   return inOrder(changes, (_, bytes) => sequenced(bytes), revision, revision);
 }
 
-/** Makes a directory of a backup's rows and later changes. Resolves with those left out. */
+/**
+ * Makes a directory of a backup's rows and later changes. Resolves with those left out; `gap` says
+ * which of them are in no file, though others follow. Throws `EntriesMissing` for a gap before.
+ */
 export async function restoreDirectory(
   { folder, part, isForeign, toMs }: RestoredDirectory,
   blocks: AsyncIterable<Block>,
   changes: LogFiles,
   revision: number,
-): Promise<LoggedChange[]> {
+): Promise<{ readonly leftOut: readonly LoggedChange[]; readonly gap: string | null }> {
   await createRowStore(folder, part);
   const store = new RowStore(folder, part);
   const leftOut: LoggedChange[] = [];
@@ -104,8 +107,11 @@ export async function restoreDirectory(
       if (change.timeMs > toMs || leftOut.length > 0) leftOut.push(change);
       else await store.write(new Map(change.rows));
     }
+  } catch (error) {
+    if (leftOut.length === 0 || !(error instanceof EntriesMissing)) throw error;
+    return { leftOut, gap: error.gap };
   } finally {
     await store.close();
   }
-  return leftOut;
+  return { leftOut, gap: null };
 }

@@ -1,7 +1,7 @@
 // The directory's log of changes: what a backup and an archive make of it is the directory again, as of a moment.
 
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { unpack } from 'msgpackr';
@@ -115,13 +115,46 @@ test('a directory is made again from its rows and the changes that followed, up 
     async function* blocks() {
       yield* directoryBlocks(empty);
     }
-    const leftOut = await restoreDirectory(target, blocks(), files, 0);
+    const { leftOut } = await restoreDirectory(target, blocks(), files, 0);
     assert.deepEqual(
       leftOut.map(({ revision }) => revision),
       left,
     );
     assert.deepEqual(await namesIn(folder, other), names);
   }
+});
+
+test('a moment before what is missing in the middle of the changes can be restored', async (context) => {
+  const store = await grown(context, 4);
+  const archive = folderFor(context);
+  mkdirSync(archive);
+  async function* one(after: number) {
+    yield* [...changesAfter(store, after)].slice(0, 1);
+  }
+  for (const after of [0, 1, 2, 3])
+    await writeLogFile(archive, part, one(after), { type: 'rows', recipients: [], pace: async () => {} });
+  rmSync(logFilesIn(archive)[2]!.path);
+  const files = { files: logFilesIn(archive), part, identities: [] };
+  const empty = await grown(context, 0);
+  const restoredTo = (minute: number) => {
+    const folder = folderFor(context);
+    const target = { folder, part: other, isForeign: isForeignRow, toMs: startMs + minute * minuteMs };
+    async function* blocks() {
+      yield* directoryBlocks(empty);
+    }
+    return restoreDirectory(target, blocks(), files, 0);
+  };
+  const { leftOut, gap } = await restoredTo(0);
+  assert.deepEqual(
+    leftOut.map(({ revision }) => revision),
+    [2],
+  );
+  assert.match(String(gap), /goes on at sequence 4: 3 to 3 are in no file$/);
+  // Nobody knows when the missing one was made.
+  await assert.rejects(
+    restoredTo(1),
+    /3 to 3 are in no file\. Add the file that holds them, or restore up to/,
+  );
 });
 
 test('all rows of a directory go into blocks but for its log, so many to a block', async (context) => {
@@ -140,7 +173,7 @@ test('all rows of a directory go into blocks but for its log, so many to a block
     yield* blocks;
   }
   const none = { files: [], part, identities: [] };
-  assert.deepEqual(await restoreDirectory(target, all(), none, 0), []);
+  assert.deepEqual(await restoreDirectory(target, all(), none, 0), { leftOut: [], gap: null });
   const restored = new RowStore(folder, other);
   const rows = [...restored.rowsFrom('row/', 'row/')];
   await restored.close();
