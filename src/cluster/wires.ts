@@ -8,8 +8,10 @@ import type { Timers } from '../core/scheduler.ts';
 export interface WireEnd {
   /** No other wire has this name. */
   readonly wire: string;
-  /** The process to which the other end is offered. Null: the other process offers its end here. */
+  /** The process to which the other end is offered. Null: the other end is offered here. */
   readonly offeredTo: string | null;
+  /** The process that offers it here. Null: none does, or a thread of this process has it. */
+  readonly offeredBy: string | null;
 }
 
 /** Hands out wires, on the node that has the lease. */
@@ -48,11 +50,12 @@ export class Wiring {
   between(process: string, other: string): readonly [WireEnd, WireEnd] | null {
     if (process !== other && !this.#areTogether(process, other)) return null;
     const wire = `${this.#epoch}.${++this.#count}`;
-    const offers = (from: string, to: string) => (isDialer(from, to) ? to : null);
-    return [
-      { wire, offeredTo: offers(process, other) },
-      { wire, offeredTo: offers(other, process) },
-    ];
+    const end = (here: string, there: string): WireEnd => ({
+      wire,
+      offeredTo: isDialer(here, there) ? there : null,
+      offeredBy: isDialer(there, here) ? there : null,
+    });
+    return [end(process, other), end(other, process)];
   }
 }
 
@@ -64,11 +67,19 @@ export function isDialer(process: string, other: string): boolean {
 /** Called with the thread's port. */
 type Give = (port: MessagePort) => void;
 
+/** A thread that is to get an end. */
+interface Waiting {
+  readonly give: Give;
+  readonly offeredBy: string | null;
+}
+
 interface WireEndsOptions {
   /** Null: it is not linked with this node now. */
   readonly linkTo: (process: string) => { open(wire: string, port: MessagePort): void } | null;
   /** Hears of a process that a wire was to lead to, and that is not linked. */
   readonly onApart: (process: string) => void;
+  /** Hears of a process that has not offered here what a thread waits for. */
+  readonly onUnmet: (process: string) => void;
   /**
    * An end waits so long for the other one. Threads are told of both at the same time, over links
    * that may be silent for as long.
@@ -80,16 +91,16 @@ interface WireEndsOptions {
 /** Where the ends of wires meet, on a node that runs threads for the one with the lease. */
 export class WireEnds {
   readonly #options: WireEndsOptions;
-  readonly #waiting = new Map<string, MessagePort | Give>();
+  readonly #waiting = new Map<string, MessagePort | Waiting>();
 
   constructor(options: WireEndsOptions) {
     this.#options = options;
   }
 
   /** A thread of this node is to get an end. `give` is called when there is a port. */
-  take({ wire, offeredTo }: WireEnd, give: Give): void {
+  take({ wire, offeredTo, offeredBy }: WireEnd, give: Give): void {
     if (offeredTo === null) {
-      this.#meet(wire, give);
+      this.#meet(wire, { give, offeredBy });
       return;
     }
     const link = this.#options.linkTo(offeredTo);
@@ -107,28 +118,38 @@ export class WireEnds {
     this.#meet(wire, port);
   }
 
-  #meet(wire: string, end: MessagePort | Give): void {
+  #meet(wire: string, end: MessagePort | Waiting): void {
     const other = this.#waiting.get(wire);
     if (other === undefined) {
       this.#waiting.set(wire, end);
-      this.#options.timers.after(this.#options.unmetMsMax, () => this.#drop(wire));
+      this.#options.timers.after(this.#options.unmetMsMax, () => this.#miss(wire));
       return;
     }
     this.#waiting.delete(wire);
-    if (typeof other === 'function' && typeof end === 'function') {
+    if ('give' in other && 'give' in end) {
       const { port1, port2 } = new MessageChannel();
-      other(port1);
-      end(port2);
-    } else if (typeof other !== 'function') {
-      if (typeof end === 'function') end(other);
-      else for (const port of [other, end]) port.close();
-    } else if (typeof end !== 'function') other(end);
+      other.give(port1);
+      end.give(port2);
+    } else if ('give' in other) {
+      if (!('give' in end)) other.give(end);
+    } else if ('give' in end) end.give(other);
+    else for (const port of [other, end]) port.close();
+  }
+
+  /**
+   * The thread that waits has nobody to ask. Whoever offers an end hears by its end that nobody has
+   * taken it.
+   */
+  #miss(wire: string): void {
+    const end = this.#waiting.get(wire);
+    this.#drop(wire);
+    if (end !== undefined && 'give' in end && end.offeredBy !== null) this.#options.onUnmet(end.offeredBy);
   }
 
   #drop(wire: string): void {
     const end = this.#waiting.get(wire);
     this.#waiting.delete(wire);
-    if (typeof end !== 'function') end?.close();
+    if (end !== undefined && !('give' in end)) end.close();
   }
 
   /** Nothing that waits meets any more. */

@@ -58,7 +58,7 @@ export class HostLinks {
   }
 
   async #dial({ node, process, link: address }: OtherHost): Promise<void> {
-    const { proof, beatMs, silentMsMax, logger, onChange } = this.#options;
+    const { here, proof, beatMs, silentMsMax, logger, onChange } = this.#options;
     this.#links.set(process, null);
     try {
       const to = defined(parseNodeAddress(address), 'nodes note addresses that were checked');
@@ -74,7 +74,7 @@ export class HostLinks {
         },
       });
       const beSilent = sayHere(link, beatMs);
-      link.tell({ type: 'host' } satisfies FromOtherHost);
+      link.tell({ type: 'host', process: here } satisfies FromOtherHost);
       this.#links.set(process, link);
       if (this.#isEnded) link.end();
       else onChange(process, true);

@@ -42,6 +42,9 @@ interface Lender {
 /** The node that this one runs partitions and edges for. */
 let lender: Lender | null = null;
 
+/** Those that other hosts have begun, by their processes. */
+const hostLinks = new Map<string, Link>();
+
 /** What has to do with the other hosts of the node that is told by `say`. */
 function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wires'> {
   const hosts = new HostLinks({
@@ -55,6 +58,8 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
   const wires = new WireEnds({
     linkTo: (process) => hosts.to(process),
     onApart: (process) => say({ type: 'apart', process }),
+    // Both threads are connected anew when their link is lost, and again when it is back.
+    onUnmet: (process) => hostLinks.get(process)?.end(),
     unmetMsMax: trustMs,
     timers: systemTimers,
   });
@@ -63,14 +68,15 @@ function othersFor(say: (message: FromHost) => void): Pick<Lender, 'hosts' | 'wi
 
 function take(socket: Socket): void {
   let beSilent = () => {};
-  let isOtherHost = false;
+  let otherHost: string | null = null;
   const say = (message: FromHost) => link.tell(message);
   const link: Link = new Link(socket, 'listened', {
     onControl(told) {
       const message = told as FromLender | FromOtherHost;
       if (message.type === 'lead') begin(message);
       else if (message.type === 'host') {
-        isOtherHost = true;
+        otherHost = message.process;
+        hostLinks.set(otherHost, link);
         beSilent = sayHere(link, beatMs);
       } else if (lender?.link !== link) return;
       else if (message.type === 'trusted') trust.granted(message.sent, message.trustMs);
@@ -78,7 +84,7 @@ function take(socket: Socket): void {
     },
     silentMsMax: trustMs,
     onOpened(greeting, port) {
-      if (isOtherHost && lender !== null) lender.wires.offered(greeting as string, port);
+      if (otherHost !== null && lender !== null) lender.wires.offered(greeting as string, port);
       else if (lender?.link === link)
         tell({ type: 'lent', lent: greeting as Lent, term: trust.term, port }, [port]);
       else port.close();
@@ -88,6 +94,7 @@ function take(socket: Socket): void {
     },
     onEnded() {
       beSilent();
+      if (otherHost !== null && hostLinks.get(otherHost) === link) hostLinks.delete(otherHost);
       if (lender?.link !== link) return;
       const { hosts, wires } = lender;
       lender = null;

@@ -27,7 +27,7 @@ export type FromHost =
   | { readonly type: 'together' | 'apart'; readonly process: string };
 
 /** Between two hosts. Each channel that one opens is greeted with the name of its wire. */
-export type FromOtherHost = { readonly type: 'host' } | { readonly type: 'here' };
+export type FromOtherHost = { readonly type: 'host'; readonly process: string } | { readonly type: 'here' };
 
 /** What another node runs for the one that has the lease. */
 export type Lent =

@@ -12,7 +12,12 @@ import type { Config } from '../../src/config/config-schema.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { trustClocks } from '../../src/telemetry/system-clocks.ts';
-import type { FromHost, FromLender, HostingThreadData } from '../../src/threads/lending-protocol.ts';
+import type {
+  FromHost,
+  FromLender,
+  FromOtherHost,
+  HostingThreadData,
+} from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import type { News } from '../../src/threads/thread-protocol.ts';
 import { freePort } from '../free-port.ts';
@@ -124,6 +129,44 @@ test('it is lent partitions, which are lost with the link', async (context) => {
   await lender(context, port, { epoch: 8 });
   await until(() => board.isTrustedIn(term + 1));
   assert.deepEqual([board.isHeld(1), board.isTrustedIn(term)], [false, false]);
+});
+
+/** Another host, whose links lead here. */
+async function otherHost(context: TestContext, port: number, process: string) {
+  const ended = Promise.withResolvers<void>();
+  const link = new Link(await connectToNode({ host: '127.0.0.1', port }, 'b', proofByKey(key)), 'dialed', {
+    onControl() {},
+    silentMsMax: 600_000,
+    onEnded(closeOpened) {
+      closeOpened();
+      ended.resolve();
+    },
+  });
+  context.after(() => link.end());
+  link.tell({ type: 'host', process } satisfies FromOtherHost);
+  const here = setInterval(() => link.tell({ type: 'here' } satisfies FromOtherHost), 100);
+  void ended.promise.then(() => clearInterval(here));
+  return { link, ended: ended.promise };
+}
+
+test('the link to a host that does not offer the end of a wire is given up: both are connected anew', async (context) => {
+  const { port, lent } = await hosting(context);
+  const { lend } = await lender(context, port);
+  const [silent, other] = [await otherHost(context, port, 'o'), await otherHost(context, port, 'n')];
+  const thread = lend(1);
+  await until(() => lent.length === 1);
+  const connected: unknown[] = [];
+  lent[0]!.port.on('message', (message) => connected.push(message));
+  const wire = (name: string, offeredBy: string) => ({ wire: name, offeredTo: null, offeredBy });
+  const { port1, port2 } = new MessageChannel();
+  context.after(() => port1.close());
+  other.link.open('7.1', port2);
+  thread.postMessage({ type: 'connect', number: 0, wire: wire('7.1', 'n') });
+  thread.postMessage({ type: 'connect', number: 1, wire: wire('7.2', 'o') });
+  await until(() => connected.length === 1);
+  await silent.ended;
+  const ended = await Promise.race([other.ended.then(() => true), Promise.resolve(false)]);
+  assert.deepEqual([ended, connected.length], [false, 1]);
 });
 
 test('another release is refused, and told why', async (context) => {

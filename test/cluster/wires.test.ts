@@ -14,6 +14,7 @@ test('a wire has one end that is offered, to the process that the other one wait
   wiring.together('q', 'p');
   const [first, second] = wiring.between('q', 'p')!;
   assert.deepEqual([first.offeredTo, second.offeredTo], [null, 'q']);
+  assert.deepEqual([first.offeredBy, second.offeredBy], ['p', null]);
   assert.equal(first.wire, second.wire);
   assert.match(first.wire, /^7\./);
   const [, other] = wiring.between('p', 'q')!;
@@ -30,16 +31,19 @@ test('a wire has one end that is offered, to the process that the other one wait
 test('threads of one process need no link between them', () => {
   const [first, second] = new Wiring(7).between('p', 'p')!;
   assert.deepEqual([first.offeredTo, second.offeredTo], [null, null]);
+  assert.deepEqual([first.offeredBy, second.offeredBy], [null, null]);
 });
 
 /** Where ends meet, with a link to process `q` alone. */
 function withEnds(context: TestContext) {
   const opened: [wire: string, port: MessagePort][] = [];
   const apart: string[] = [];
+  const unmet: string[] = [];
   const timers: { readonly delayMs: number; readonly run: () => void }[] = [];
   const ends = new WireEnds({
     linkTo: (process) => (process === 'q' ? { open: (wire, port) => void opened.push([wire, port]) } : null),
     onApart: (process) => apart.push(process),
+    onUnmet: (process) => unmet.push(process),
     timers: {
       after: (delayMs, run) => {
         timers.push({ delayMs, run });
@@ -60,7 +64,7 @@ function withEnds(context: TestContext) {
     for (const port of given) port.close();
     for (const [, port] of opened) port.close();
   });
-  return { ends, opened, apart, given, give, pass };
+  return { ends, opened, apart, unmet, given, give, pass };
 }
 
 /** Resolves when the other end is closed. */
@@ -76,15 +80,15 @@ async function assertJoined(one: MessagePort | undefined, other: MessagePort | u
 
 test('two threads of this node meet', async (context) => {
   const { ends, given, give } = withEnds(context);
-  ends.take({ wire: '7.1', offeredTo: null }, give);
+  ends.take({ wire: '7.1', offeredTo: null, offeredBy: null }, give);
   assert.equal(given.length, 0);
-  ends.take({ wire: '7.1', offeredTo: null }, give);
+  ends.take({ wire: '7.1', offeredTo: null, offeredBy: null }, give);
   await assertJoined(given[0], given[1]);
 });
 
 test('an end is offered to another node over the link, at once', async (context) => {
   const { ends, opened, given, give } = withEnds(context);
-  ends.take({ wire: '7.1', offeredTo: 'q' }, give);
+  ends.take({ wire: '7.1', offeredTo: 'q', offeredBy: null }, give);
   const [[wire, port] = []] = opened;
   assert.equal(wire, '7.1');
   await assertJoined(given[0], port);
@@ -94,14 +98,17 @@ for (const comes of ['before', 'after'] as const)
   test(`what is offered ${comes} it is wanted is given to the thread`, async (context) => {
     const { ends, given, give } = withEnds(context);
     const { port1, port2 } = new MessageChannel();
-    const steps = [() => ends.offered('7.1', port1), () => ends.take({ wire: '7.1', offeredTo: null }, give)];
+    const steps = [
+      () => ends.offered('7.1', port1),
+      () => ends.take({ wire: '7.1', offeredTo: null, offeredBy: null }, give),
+    ];
     for (const step of comes === 'before' ? steps : steps.reverse()) step();
     await assertJoined(given[0], port2);
   });
 
 test('without a link to the other node it is told that they are apart', (context) => {
   const { ends, apart, given, give } = withEnds(context);
-  ends.take({ wire: '7.1', offeredTo: 'r' }, give);
+  ends.take({ wire: '7.1', offeredTo: 'r', offeredBy: null }, give);
   assert.deepEqual([apart, given], [['r'], []]);
 });
 
@@ -113,21 +120,35 @@ for (const [how, over] of [
     const bench = withEnds(context);
     const { port1, port2 } = new MessageChannel();
     bench.ends.offered('7.1', port1);
-    bench.ends.take({ wire: '7.2', offeredTo: null }, bench.give);
+    bench.ends.take({ wire: '7.2', offeredTo: null, offeredBy: null }, bench.give);
     const closed = closing(port2);
     over(bench);
     await closed;
     // What comes for it now waits for another one.
-    bench.ends.take({ wire: '7.2', offeredTo: null }, bench.give);
+    bench.ends.take({ wire: '7.2', offeredTo: null, offeredBy: null }, bench.give);
     assert.equal(bench.given.length, 0);
   });
+
+test('a thread that waits in vain is told of, by the process that should have offered the other end', (context) => {
+  const { ends, unmet, given, give, pass } = withEnds(context);
+  ends.take({ wire: '7.1', offeredTo: null, offeredBy: 'o' }, give);
+  pass(9_999);
+  assert.deepEqual(unmet, []);
+  pass(1);
+  assert.deepEqual([unmet, given], [['o'], []]);
+  // Whoever ends waits for nothing.
+  ends.take({ wire: '7.2', offeredTo: null, offeredBy: 'o' }, give);
+  ends.end();
+  pass(10_000);
+  assert.deepEqual(unmet, ['o']);
+});
 
 test('an end waits as long as the link may be silent over which the other one is told', async (context) => {
   const { ends, given, give, pass } = withEnds(context);
   const { port1, port2 } = new MessageChannel();
   ends.offered('7.1', port1);
   pass(9_999);
-  ends.take({ wire: '7.1', offeredTo: null }, give);
+  ends.take({ wire: '7.1', offeredTo: null, offeredBy: null }, give);
   pass(1);
   await assertJoined(given[0], port2);
 });
