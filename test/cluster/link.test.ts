@@ -422,6 +422,8 @@ test('what comes once the link has ended is not heard', async (context) => {
 });
 
 test('what was posted before the last port was closed comes out although the link ends then', async (context) => {
+  // However long it takes to go out.
+  context.mock.timers.enable({ apis: ['setTimeout'] });
   const { far, near, dialed, listened } = await channel(context);
   const got = next(far);
   listened.socket.pause();
