@@ -397,10 +397,7 @@ test('nothing is kept of connections that have ended', async (context) => {
 
 test('it rests although it was told so while its name was looked up', async (context) => {
   const { relay, port } = await relayOn(context, { host: 'localhost' });
-  relay.rest();
-  const listened = relay.listen();
-  relay.rest();
-  await listened;
+  await Promise.all([relay.rest(), relay.listen(), relay.rest()]);
   await assert.rejects(once(connect(port, 'localhost'), 'connect'), { code: 'ECONNREFUSED' });
 });
 
