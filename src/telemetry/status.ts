@@ -5,13 +5,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config-schema.ts';
+import { postgresOf } from '../config/postgresql.ts';
+import { defined } from '../core/assert.ts';
+import { errorText } from '../core/errors.ts';
+import { within } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { bytesBelow, freeBytesIn } from '../data-folder/disk-space.ts';
 import type { Pause } from '../data-folder/pause.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { PresentedEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
-import { nameOf, parseJournalUrl } from '../postgresql/journal-url.ts';
+import { examinePostgres } from '../postgresql/examine.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** The values that do not change while the service runs. */
@@ -38,7 +42,11 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
   const { folder, pause, url, config, counted, failing } = options;
   const startMs = performance.now();
   const before = await samplesOf(await counted());
-  const [endpoints] = await Promise.all([failing(failingListed, betweenMs), wait(betweenMs)]);
+  const [endpoints, postgresql] = await Promise.all([
+    failing(failingListed, betweenMs),
+    postgresqlStatus(config),
+    wait(betweenMs),
+  ]);
   const after = await samplesOf(await counted());
   const seconds = (performance.now() - startMs) / 1000;
   const { path, id, generation } = folder;
@@ -63,10 +71,7 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
       connections_max: config.connections.max,
     },
     archive: config.logArchive.dir === null ? null : archiveStatus(config.logArchive.dir, after),
-    postgresql:
-      config.journal.url === null
-        ? null
-        : { servers: hostsOf(config.journal.url), single: config.journal.single },
+    postgresql,
     mails:
       config.mail.url === null
         ? null
@@ -79,9 +84,14 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
   };
 }
 
-function hostsOf(url: string): string {
-  const address = parseJournalUrl(url);
-  return typeof address === 'string' ? url : address.hosts.map(nameOf).join(', ');
+/** Bounded, and without a failure of its own: a container's health may go by the status. */
+async function postgresqlStatus(config: Config): Promise<Status['postgresql']> {
+  const { url, single } = config.journal;
+  if (url === null) return null;
+  const asked = (async () => examinePostgres(defined(postgresOf(config), 'there is a URL'), single))();
+  const failed = (error: unknown) => ({ ok: false, detail: errorText(error) });
+  const unanswered = { ok: false, detail: 'no server has answered within a second' };
+  return (await within(betweenMs, asked.catch(failed))) ?? unanswered;
 }
 
 /** What the archive's process tells; without any lag it has not begun, or has ended. */

@@ -78,7 +78,7 @@ function screen(status: Status): string {
       `${webhooks.waiting} waiting, the oldest due for ${durationText(webhooks.oldest_seconds)}; ${webhooks.in_flight} in flight, ` +
       `${inNumber(webhooks.attempts_per_second)} a second; endpoints that fail: ${webhooks.endpoints_failing}`,
     ...(postgresql !== null && {
-      postgresql: `${postgresql.servers}${postgresql.single ? ': ONE SERVER, without standbys' : ', a quorum of them'}`,
+      postgresql: `${postgresql.ok ? '' : 'WRONG: '}${postgresql.detail}`,
     }),
     ...(mails !== null && {
       mails: `${mails.waiting} waiting, the oldest for ${durationText(mails.oldest_seconds)}; given up since the start: ${mails.failed_total}`,

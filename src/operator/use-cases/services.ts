@@ -139,8 +139,11 @@ export interface Status {
     readonly free_bytes: number;
   };
   readonly shards: readonly ShardStatus[];
-  /** The servers that hold the log, too; null where the data folder alone does. */
-  readonly postgresql: { readonly servers: string; readonly single: boolean } | null;
+  /**
+   * What PostgreSQL says that holds the log, too, as `payments doctor` tells it; null where the
+   * data folder alone does.
+   */
+  readonly postgresql: { readonly ok: boolean; readonly detail: string } | null;
   readonly edges: {
     readonly count: number;
     readonly connections: number;
