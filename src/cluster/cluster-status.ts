@@ -24,6 +24,8 @@ export interface ClusterNode {
   readonly partitions: readonly number[];
   /** Those that operators have moved to it: it keeps them until it is drained or gone. */
   readonly wanted_partitions: readonly number[];
+  /** Those that it can't run, because its files of them are damaged. */
+  readonly damaged_partitions: readonly number[];
   /** It is to run none, until it is started again. */
   readonly is_drained: boolean;
   /** It is to stop for good once others run what it runs. */

@@ -49,6 +49,8 @@ export interface Host {
   readonly relay: Pick<Relay, 'listen' | 'rest'>;
   /** This node's secrets keys, if they were seen to be the service's already. */
   readonly keys: readonly string[] | null;
+  /** Hears that this node's files of a partition are damaged. */
+  readonly onDamaged: (partition: number) => void;
 }
 
 export class HostedHere {

@@ -34,6 +34,7 @@ export function openLending(
     ownership: claim.ownership,
     attemptMsMax: claim.attemptMsMax,
     key: linkKeyOf(elementAt(secretsKeys, 0)),
+    onDamaged: among.noteDamaged,
     onLost: ending.reject,
   });
   closers.push(() => lending.stop());

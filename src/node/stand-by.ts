@@ -54,6 +54,8 @@ interface AmongNodes {
   readonly identity: NodeIdentity;
   /** Hears every second of the nodes that can run partitions, once this one has the lease. */
   watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;
+  /** This node's files of a partition are damaged: operators are told. */
+  readonly noteDamaged: (partition: number) => void;
 }
 
 function waitingThreads({ closers }: Owning, started: readonly WorkerKind[]): WaitingThreads {
@@ -86,6 +88,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     ownership,
     progress: ProgressBoard.memory(folder.shards),
   };
+  const progress = new ProgressBoard(data.progress);
   const relay = relayOf(owning.config, folder.shards, owning.port);
   let onNodes: (nodes: readonly ReachableNode[]) => void = () => {};
   const among: AmongNodes = {
@@ -93,6 +96,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     watch: (listener) => {
       onNodes = listener;
     },
+    noteDamaged: (partition) => progress.noteDamaged(partition),
   };
   const taken = Promise.withResolvers<Claim>();
   const lease = requireThread(owning, 'the thread of the lease', leaseEntry, data, (news) => {
@@ -164,7 +168,10 @@ async function follow(
     );
   });
   owning.ending.onNotice(() => void relay.refuseNew());
-  const hosting = new HostedHere(owning, folder, { identity, standby: thread, whole, threads, relay, keys });
+  const board = new ProgressBoard(progress);
+  const onDamaged = (partition: number) => board.noteDamaged(partition);
+  const host = { identity, standby: thread, whole, threads, relay, keys, onDamaged };
+  const hosting = new HostedHere(owning, folder, host);
   // What was opened is closed also when the next can't be.
   const closing = (close: () => Promise<void>) => {
     const closeOnce = lazily(close);

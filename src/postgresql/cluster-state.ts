@@ -25,6 +25,7 @@ interface NodeRow {
   readonly drained: boolean;
   readonly leaving: boolean;
   readonly wanted: number[];
+  readonly damaged: number[];
 }
 
 interface TakeoverRow extends Omit<Takeover, 'epoch' | 'at'> {
@@ -95,7 +96,7 @@ async function nodesAt(
   waitingSeconds: number,
 ): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, link, links_by, release, drained, leaving, started_at as started,
+    text: `select process, node, address, link, links_by, release, drained, leaving, damaged, started_at as started,
              array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
              extract(epoch from now() - seen_at)::float8 as seen_seconds,
              ${behindBy('sum')}
@@ -119,6 +120,7 @@ async function nodesAt(
       seen_seconds,
       behind,
       wanted,
+      damaged,
     }): ClusterNode => {
       const serves = process === holder;
       const role = roleOf(seen_seconds, muteSeconds, serves);
@@ -134,6 +136,7 @@ async function nodesAt(
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
         partitions: isGone ? [] : (owned.get(node) ?? []),
         wanted_partitions: isGone || drained || leaving ? [] : wanted,
+        damaged_partitions: isGone ? [] : damaged,
         is_drained: drained,
         is_leaving: leaving,
         behind_entries: serves ? null : Number(behind),

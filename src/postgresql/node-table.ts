@@ -38,18 +38,23 @@ export class PostgresNodes {
     this.#connection = new OwnerConnection(options);
   }
 
-  /** Says that this node is there, and how far it follows the partitions. */
+  /**
+   * Says that this node is there, how far it follows the partitions, and which it can't run because
+   * its files of them are damaged.
+   */
   async note(
     { address, link, linksBy }: NodeAddresses,
     followed: Readonly<Record<string, number>>,
+    damaged: readonly number[],
   ): Promise<Wished | null> {
     const { node, process, release } = this.#identity;
     const [wished] = await this.#connection.run<Wished>(
       'note-node',
-      `insert into payments.nodes (process, node, address, followed, release, link, links_by) values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (process) do update set address = $3, followed = $4, seen_at = now()
+      `insert into payments.nodes (process, node, address, followed, release, link, links_by, damaged)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)
+       on conflict (process) do update set address = $3, followed = $4, damaged = $8, seen_at = now()
        returning drained, leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
-      [process, node, address, JSON.stringify(followed), release, link, linksBy],
+      [process, node, address, JSON.stringify(followed), release, link, linksBy, damaged],
     );
     return wished ?? null;
   }

@@ -98,6 +98,7 @@ const migrations: readonly (readonly string[])[] = [
   ['alter table payments.nodes add column leaving boolean not null default false'],
   // Releases that do not note it know the secrets key alone.
   ["alter table payments.nodes add column links_by text not null default 'secrets key'"],
+  ["alter table payments.nodes add column damaged integer[] not null default '{}'"],
 ];
 
 const schemaVersion = migrations.length;

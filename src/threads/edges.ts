@@ -131,7 +131,8 @@ export class Edges {
         this.#tellShare();
       };
       const onEnded = () => this.#tellShare();
-      return new SupervisedThread({ name, make, onStarted, onReady, onEnded, logger, stopping });
+      const hears = { onStarted, onReady, onEnded };
+      return new SupervisedThread({ name, make, ...hears, logger, stopping, spansNodes: true });
     });
     this.#lent.add({ process, numbers, threads, leaving });
     for (const thread of threads) void thread.start();

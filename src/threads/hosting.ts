@@ -16,7 +16,7 @@ import { InstructionGate } from './instruction-gate.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { followedShard } from './standby-partitions.ts';
-import type { Thread } from './thread.ts';
+import type { Thread, ThreadFailure } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
 import type { News, Notice, RequestLogThreadData, ShardThreadData } from './thread-protocol.ts';
 
@@ -26,6 +26,8 @@ interface HostingOptions extends HostedEdgesOptions {
   readonly standby: Pick<Thread, 'ask'>;
   /** The shards whose files that one has found whole. */
   readonly whole: Set<number>;
+  /** Hears that this node's files of a partition are damaged. */
+  readonly onDamaged: (partition: number) => void;
 }
 
 type Taken = Extract<News, { type: 'lent' }>;
@@ -133,7 +135,7 @@ export class Hosting {
       () => laterWhile(shard, quietMs, () => this.#webhooks.deliver(number, shard)),
       () => {},
     );
-    void shard.ended.then(() => this.#ended(number));
+    void shard.ended.then((failure) => this.#ended(number, failure));
   }
 
   /** The thread of this node's request logs. Its edges hand it their last entries. */
@@ -167,15 +169,16 @@ export class Hosting {
   }
 
   /** The partition is followed again, and the next start of its thread is prepared. */
-  #ended(number: number): void {
-    const { config, threads, logger } = this.#options;
+  #ended(number: number, failure: ThreadFailure | null): void {
+    const { config, threads, logger, onDamaged } = this.#options;
     this.#board.setHeld(number, false);
     this.#shards.delete(number);
     this.#webhooks.leave(number);
     if (this.#shards.size === 0) void this.#webhooks.stop();
     logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
     if (!this.#isStopping) threads.prepare(kinds.shard(number, config()));
-    this.#followAgain(number);
+    if (failure?.isOfNode) onDamaged(number);
+    else this.#followAgain(number);
   }
 
   #followAgain(number: number): void {

@@ -44,8 +44,8 @@ const keeper = new LeaseKeeper({
   attemptMs: config.webhooks.timeoutMs,
   timers: systemTimers,
   now: () => ownership.now(),
-  // It would take long to take over; or operators want it to run nothing.
-  comesLast: () => progress.isLagging || isUnwanted,
+  // It would take long to take over, or can't run all; or operators want it to run nothing.
+  comesLast: () => progress.isLagging || progress.damaged.length > 0 || isUnwanted,
   onTrusted: (sent, ms) => ownership.trust(sent, ms),
   onTaken(taken) {
     const { epoch, isClean } = taken;
@@ -98,7 +98,7 @@ async function noteNodes(): Promise<void> {
 async function noteNode(): Promise<void> {
   const followed = Object.fromEntries(progress.sequences.entries());
   const wished = await nodes
-    .note({ address, link, linksBy: linksByOf(certFile) }, followed)
+    .note({ address, link, linksBy: linksByOf(certFile) }, followed, progress.damaged)
     .catch(() => null);
   if (wished !== null) isUnwanted = wished.drained || wished.leaving;
   if (wished?.leaving && (isHolder || !wished.runs)) tell({ type: 'leaves' });

@@ -45,6 +45,8 @@ export interface LendingOptions {
   readonly checked: Set<number>;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Hears that this node's files of a partition are damaged. */
+  readonly onDamaged: (partition: number) => void;
   /** Hears that one of its own threads has ended: the service can't go on. */
   readonly onLost: (failure: ThreadFailure) => void;
 }
@@ -79,6 +81,8 @@ export class Lending {
   #lender: Lender | null = null;
   #settling: NodeJS.Timeout | null = null;
   #isMoving = false;
+  /** Resolved when the partitions are spread anew. */
+  #respread = Promise.withResolvers<void>();
   readonly #halted = Promise.withResolvers<void>();
   #isStopping = false;
 
@@ -193,6 +197,8 @@ export class Lending {
 
   #spread(): void {
     this.#placement.spread();
+    this.#respread.resolve();
+    this.#respread = Promise.withResolvers();
     void this.#moveAll();
   }
 
@@ -230,10 +236,11 @@ export class Lending {
 
   /**
    * Prepares a partition's start where it is to run. Resolves with the process of another node, or
-   * with null for this one, or when the service stops.
+   * with null for this one, or when the service stops. Waits for a node that can run it.
    */
   async place(number: number): Promise<string | null> {
     const { folder, attemptMsMax, logger } = this.#options;
+    await this.#untilRunnable(number);
     const { process, before } = this.#placement.start(number);
     if (process !== before) {
       this.#metrics.moved();
@@ -245,9 +252,40 @@ export class Lending {
       return null;
     }
     // Without it a lent partition is served all the same, and begins more slowly here.
-    const isWanted = () => !this.#isStopping && this.#placement.ranAt(number) !== this.#here;
+    const isWanted = () =>
+      !this.#isStopping && this.#placement.ranAt(number) !== this.#here && this.#placement.isWhole(number);
     void followUntilDone(this.#standby, followedShard(folder, number), isWanted, logger);
     return process;
+  }
+
+  async #untilRunnable(number: number): Promise<void> {
+    const isRunnable = () => this.#isStopping || this.#placement.isRunnable(number);
+    if (isRunnable()) return;
+    this.#options.logger.fatal(
+      { shard: number },
+      `partition ${number} is down until a node is linked that has its files whole`,
+    );
+    while (!isRunnable()) await Promise.race([this.#respread.promise, this.#halted.promise]);
+  }
+
+  /** The process can't run the partition, and another one may. */
+  #damaged(process: string, number: number, { message }: ThreadFailure): void {
+    const { logger, onDamaged } = this.#options;
+    const name = this.#nameOf(process);
+    logger.error(
+      { shard: number },
+      `${name} has damaged files of partition ${number}, which other nodes are to run until its folder is made anew: ${message}`,
+    );
+    this.#placement.damaged(process, number);
+    if (process === this.#here) onDamaged(number);
+    this.#spread();
+  }
+
+  /** The shard's thread on this node has begun. */
+  watch(thread: Thread, number: number): void {
+    thread.onLost(`shard ${number}`, (failure) => {
+      if (failure.isOfNode) this.#damaged(this.#here, number, failure);
+    });
   }
 
   /** The shard has ended, wherever it ran: nothing here speaks for it until it is acquired again. */
@@ -279,7 +317,10 @@ export class Lending {
       this.#spread();
     };
     // It stops, or can't run the partition.
-    thread.onLost(`shard ${shard.number}`, ({ isRemote }) => isRemote || failed(false));
+    thread.onLost(`shard ${shard.number}`, (failure) => {
+      if (failure.isOfNode) this.#damaged(process, shard.number, failure);
+      else if (!failure.isRemote) failed(false);
+    });
     thread.startWithin(startMsMax, () => {
       logger.error(
         `partition ${shard.number} does not start on ${this.#nameOf(process)} within ${startMsMax} ms`,

@@ -1,6 +1,7 @@
 // Which process is to run each partition, and which one ran it last: it follows from who is there,
-// who is linked to this node, what operators want, and who has failed lately. Whoever asks carries
-// it out (threads/lending.ts), and says what came of it.
+// who is linked to this node, what operators want, who has failed lately, and whose files of a
+// partition are damaged. Whoever asks carries it out (threads/lending.ts), and says what came of
+// it.
 
 import { behindMax, type ReachableNode } from '../cluster/node.ts';
 import { spread } from '../cluster/spread.ts';
@@ -33,6 +34,8 @@ export class Placement {
    * because one that has crashed comes back as another process.
    */
   readonly #failures: BackOff;
+  /** The partitions that a process can't run, because its files of them are damaged. */
+  readonly #damaged = new Map<string, ReadonlySet<number>>();
   /** The process that operators want each partition to run at; null: any. */
   #wanted: readonly (string | null)[];
   /** Between whom the partitions were spread last. */
@@ -83,6 +86,7 @@ export class Placement {
     this.failed(process);
     this.#linked.delete(process);
     this.#caughtUp.delete(process);
+    this.#damaged.delete(process);
   }
 
   /** The processes that this one is connected to. */
@@ -106,6 +110,25 @@ export class Placement {
     if (linked !== undefined) this.#failures.failed(linked.node, forLong);
   }
 
+  /** The process is not to run the partition any more: its files of it are damaged. */
+  damaged(process: string, number: number): void {
+    this.#damaged.set(process, new Set(this.#damaged.get(process)).add(number));
+  }
+
+  #canRun(process: string, number: number): boolean {
+    return this.#damaged.get(process)?.has(number) !== true;
+  }
+
+  /** Whether this node could run the partition. */
+  isWhole(number: number): boolean {
+    return this.#canRun(this.#here, number);
+  }
+
+  /** Whether the process that is to run the partition can: none may be there that does. */
+  isRunnable(number: number): boolean {
+    return this.#canRun(elementAt(this.#placed, number), number);
+  }
+
   /**
    * The other processes that run edges: linked and not drained. What PostgreSQL has not heard of
    * for a moment goes on to answer.
@@ -124,7 +147,28 @@ export class Placement {
 
   spread(): void {
     this.#spreadOver = this.#candidates;
-    this.#placed = spread([this.#here, ...this.#spreadOver], this.#placed, this.#wanted);
+    const candidates = [this.#here, ...this.#spreadOver];
+    this.#placed = spread(candidates, this.#placed, this.#fixed(candidates));
+  }
+
+  /**
+   * The candidate that each partition is to run at: the one that operators want, if that can; one
+   * of those that can where others can't, and this node where none can. Null: any.
+   */
+  #fixed(candidates: readonly string[]): readonly (string | null)[] {
+    const fixed: (string | null)[] = [];
+    for (const [number, wanted] of this.#wanted.entries()) {
+      const able = candidates.filter((process) => this.#canRun(process, number));
+      const [placed, countOf] = [
+        elementAt(this.#placed, number),
+        (process: string) => fixed.filter((each) => each === process).length,
+      ];
+      const [least = this.#here] = able.toSorted((one, other) => countOf(one) - countOf(other));
+      if (wanted !== null && able.includes(wanted)) fixed.push(wanted);
+      else if (able.length === candidates.length) fixed.push(null);
+      else fixed.push(able.includes(placed) ? placed : least);
+    }
+    return fixed;
   }
 
   /** The partition is started where it is to run: returns that process, and who ran it before. */

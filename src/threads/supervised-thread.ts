@@ -42,6 +42,8 @@ export interface SupervisedThreadOptions {
   readonly onReady?: (thread: Thread) => void;
   readonly onEnded?: () => void;
   readonly onRestart?: () => void;
+  /** Other nodes run it, or may: what is wrong with one node alone does not keep it down. */
+  readonly spansNodes?: boolean;
   /**
    * Handles an unexpected end after the thread was ready. Without it the thread is started again.
    */
@@ -127,13 +129,13 @@ export class SupervisedThread {
 
   /** Logs why the thread ended and waits until it may be started again. False when it may not. */
   async #mayStartAgain(failure: ThreadFailure | null): Promise<boolean> {
-    const { name, fields, logger, stopping, onLost, onRestart } = this.#options;
+    const { name, fields, logger, stopping, onLost, onRestart, spansNodes = false } = this.#options;
     const isReplaced = this.#isReplaced;
     this.#isReplaced = false;
     if (isReplaced && failure === null) return true;
     if (onLost !== undefined) return false;
     const reason = failure?.message ?? 'it ended by itself';
-    if (failure?.fatal) {
+    if (failure?.fatal && !(spansNodes && failure.isOfNode)) {
       logger.fatal({ ...fields }, `${name} stays down: ${reason}`);
       return false;
     }

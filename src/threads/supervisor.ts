@@ -227,6 +227,7 @@ export class Supervisor {
         metrics.up(number, false);
       },
       onRestart: () => metrics.restarted(number),
+      spansNodes: this.#options.lending !== null,
     });
   }
 
@@ -265,7 +266,9 @@ export class Supervisor {
     const onNews = (news: News) => {
       if (news.type === 'durable') notes.note(number, news.end);
     };
-    return threads.take(kinds.shard(number, config)).begin(data, onNews);
+    const shard = threads.take(kinds.shard(number, config)).begin(data, onNews);
+    lending?.watch(shard, number);
+    return shard;
   }
 
   /**

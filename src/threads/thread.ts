@@ -32,7 +32,7 @@ export function quietHeaps(): void {
 
 export class ThreadFailure extends Error {
   override name = 'ThreadFailure';
-  /** Another start of the thread can't help. */
+  /** Another start of the thread can't help, on the same node unless `isRemote`. */
   readonly fatal: boolean;
   /** Other machines have failed, not the node that it ran on. */
   readonly isRemote: boolean;
@@ -40,6 +40,11 @@ export class ThreadFailure extends Error {
     super(message);
     this.fatal = fatal;
     this.isRemote = isRemote;
+  }
+
+  /** The node that it ran on can't run the thread, and another one may. */
+  get isOfNode(): boolean {
+    return this.fatal && !this.isRemote;
   }
 }
 
@@ -185,12 +190,7 @@ export class Thread {
         ready.resolve();
       } else if (notice.type === 'failed') {
         const { message, fatal, isRemote } = notice;
-        // What is wrong with another node need not be wrong with this one.
-        this.#failure = new ThreadFailure(
-          message,
-          fatal && (!this.isElsewhere || isRemote === true),
-          isRemote,
-        );
+        this.#failure = new ThreadFailure(message, fatal, isRemote);
       } else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });

@@ -111,6 +111,8 @@ interface LinkedNodeOptions extends Pick<NodeOptions, 'url' | 'name' | 'env'> {
   readonly first?: Node | undefined;
   /** Where it takes requests; a free one unless it is known before. */
   readonly port?: number;
+  /** Of a node that was there before. */
+  readonly dataDir?: string;
 }
 
 /** A node that others reach with requests, and that links with them. */

@@ -70,8 +70,8 @@ test(
   async () => {
     const { server, standby, primary, optionsOf, processOf, silence } = await bench();
     const [a, b] = [processOf('a'), processOf('b')];
-    await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {});
-    await b.nodes.note({ address: 'b:1', link: null, linksBy: 'certificate' }, { 0: 0 });
+    await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {}, []);
+    await b.nodes.note({ address: 'b:1', link: null, linksBy: 'certificate' }, { 0: 0 }, [1]);
     const epoch = await a.lease.take(null, 'the first node', { trustMs: 2_000, attemptMs: 30_000 });
     const logs = [0, 1].map((partition) => new PostgresLog({ ...optionsOf('a', epoch), partition }));
     for (const log of logs) await log.begin((await log.acquire(0)).epoch, { sequence: 30, checksum: 7 });
@@ -98,12 +98,14 @@ test(
         {
           ...{ node: 'a', role: 'serves', address: 'a:1', link: 'a:2', release: '1.2.3', partitions: [0, 1] },
           links_by: 'secrets key',
-          ...{ wanted_partitions: [], is_drained: false, is_leaving: false, behind_entries: null },
+          ...{ wanted_partitions: [], damaged_partitions: [] },
+          ...{ is_drained: false, is_leaving: false, behind_entries: null },
         },
         {
           ...{ node: 'b', role: 'stands by', address: 'b:1', link: null, release: '1.2.3', partitions: [] },
           links_by: null,
-          ...{ wanted_partitions: [], is_drained: false, is_leaving: false, behind_entries: 60 },
+          ...{ wanted_partitions: [], damaged_partitions: [1] },
+          ...{ is_drained: false, is_leaving: false, behind_entries: 60 },
         },
       ],
     );
@@ -148,7 +150,7 @@ test(
     assert.deepEqual([lost.role, lost.partitions], ['gone', []]);
     assert.equal((await status()).serving, null);
     await forgetGone(primary, 'b');
-    await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {});
+    await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {}, []);
     await a.lease.release(epoch!);
     const released = await status();
     assert.deepEqual([released.serving, released.epoch], [null, 1]);
@@ -179,7 +181,7 @@ test('a node hears at once of what operators and other nodes have changed', skip
   const identity = { node: 'c', process: 'process c', release: '1.2.3' };
   const c = new PostgresNodes({ ...optionsOf('c', null), onTold: () => told++ }, identity);
   const nowhere = { address: null, link: null, linksBy: 'secrets key' } as const;
-  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {});
+  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {}, []);
   const seen = (await a.lease.look()) ?? null;
   const epoch = await a.lease.take(seen, 'the first node', { trustMs: 2_000, attemptMs: 30_000 });
   const log = new PostgresLog({ ...optionsOf('a', epoch), partition: 0 });
@@ -197,7 +199,7 @@ test('a node hears at once of what operators and other nodes have changed', skip
     await poll(() => told > before || undefined);
   }
   const before = told;
-  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {});
+  for (const { nodes } of [a, b, { nodes: c }]) await nodes.note(nowhere, {}, []);
   assert.equal(told, before, 'what a node notes of itself wakes nobody');
   for (const each of [a.nodes, a.lease, b.nodes, b.lease, c, log, primary]) each.close();
 });

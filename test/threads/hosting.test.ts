@@ -7,14 +7,14 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Config } from '../../src/config/config-schema.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
 import { Hosting } from '../../src/threads/hosting.ts';
-import type { Thread } from '../../src/threads/thread.ts';
+import { type Thread, ThreadFailure } from '../../src/threads/thread.ts';
 import type { ShardThreadData } from '../../src/threads/thread-protocol.ts';
 import { until } from '../poll.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** A thread that is ready at once, and ends when the test says so. */
 function fakeThread() {
-  const ended = Promise.withResolvers<null>();
+  const ended = Promise.withResolvers<ThreadFailure | null>();
   const begunWith: unknown[] = [];
   const asked: string[] = [];
   const thread = {
@@ -32,7 +32,12 @@ function fakeThread() {
     stop: () => ended.promise,
     ask: async (type: string) => void asked.push(type),
   };
-  return { thread: thread as unknown as Thread, begunWith, asked, end: () => ended.resolve(null) };
+  return {
+    thread: thread as unknown as Thread,
+    begunWith,
+    asked,
+    end: (failure: ThreadFailure | null = null) => ended.resolve(failure),
+  };
 }
 
 function hosting(context: TestContext, answer: (type: string) => Promise<void>) {
@@ -42,6 +47,7 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
     [] as string[],
     new Map<string, ReturnType<typeof fakeThread>>(),
   ];
+  const damaged: number[] = [];
   const logger = { info() {}, warn() {}, error() {} };
   const made = new Hosting({
     config: () =>
@@ -59,6 +65,7 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
       }) as never,
     },
     whole: new Set(),
+    onDamaged: (partition) => damaged.push(partition),
     threads: {
       take({ name }: { readonly name: string }) {
         const fake = fakeThread();
@@ -84,7 +91,7 @@ function hosting(context: TestContext, answer: (type: string) => Promise<void>) 
     context.after(() => port2.close());
     return [...fakes.values()].at(-1)!;
   };
-  return { made, lend, lendEdge, asked, taken, fakes };
+  return { made, lend, lendEdge, asked, taken, fakes, damaged };
 }
 
 test('a partition that is let go to be run is not followed again meanwhile', async (context) => {
@@ -107,6 +114,18 @@ test('a partition that is let go to be run is not followed again meanwhile', asy
   released.resolve();
   await until(() => taken.filter((name) => name === 'shard 0').length === 2);
   assert.deepEqual(asked, ['release', 'follow', 'release']);
+});
+
+test('a partition whose files here are damaged is told of, and not followed again', async (context) => {
+  const { lend, asked, taken, fakes, damaged } = hosting(context, async () => {});
+  for (const isRemote of [true, false]) {
+    lend();
+    await until(() => taken.includes('shard 0'));
+    fakes.get('shard 0')?.end(new ThreadFailure('damaged', true, isRemote));
+    taken.length = 0;
+    await until(() => (isRemote ? asked.includes('follow') : damaged.length > 0));
+  }
+  assert.deepEqual([damaged, asked], [[0], ['release', 'follow', 'release']]);
 });
 
 test('a partition whose lender is gone is not run, also when the lender had said something before', async (context) => {

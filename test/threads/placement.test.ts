@@ -129,6 +129,51 @@ test('a node that leaves gives back what it runs, and goes on to run edges', () 
   assert.equal(placement.edgeTakers.length, 1);
 });
 
+test('a partition goes to a node that has its files whole, and the others are spread evenly around it', () => {
+  const { placement, know, link, settle } = bench();
+  placement.damaged('a', 0);
+  assert.equal(placement.isRunnable(0), false, 'nobody else is there');
+  placement.damaged('a', 1);
+  link('b');
+  know({ b: {} });
+  assert.equal(settle(), 'bbaa');
+  assert.deepEqual(
+    [placement.isRunnable(0), placement.isWhole(0), placement.isWhole(2)],
+    [true, false, true],
+  );
+  link('c');
+  know({ b: {}, c: {} });
+  assert.match(settle(), /^bb(ac|ca)$/, 'it stays where it runs');
+  assert.equal(know({ a: { wanted: [0] }, b: {}, c: { wanted: [1] } }), 'now');
+  assert.match(settle(), /^bc/, 'operators want what can be had');
+});
+
+test('one that no node has whole waits here for the next', () => {
+  const { placement, know, link, settle } = lent();
+  placement.damaged('b', 2);
+  assert.equal(settle(), 'abab');
+  placement.damaged('a', 2);
+  placement.spread();
+  assert.equal(placement.isRunnable(2), false);
+  link('c');
+  know({ b: {}, c: {} });
+  placement.spread();
+  assert.deepEqual([placement.isRunnable(2), placement.start(2).process], [true, 'c']);
+});
+
+test('another link may be with a node whose files are others', () => {
+  const { placement, know, link, pass, settle } = lent();
+  for (const number of [0, 1, 2, 3]) placement.damaged('b', number);
+  assert.equal(settle(), 'aaaa');
+  placement.unlinked('b');
+  know({ b: {} });
+  placement.spread();
+  link('b');
+  pass(2_000);
+  know({ b: {} });
+  assert.equal(settle(), 'aabb');
+});
+
 test('a wish for this node keeps a partition here', () => {
   const { know, settle } = lent();
   assert.equal(know({ a: { wanted: [3] }, b: {} }), 'now');

@@ -92,6 +92,23 @@ test('one that a start can not help stays down, and says why', async () => {
   assert.deepEqual([threads.length, supervised.thread], [1, null]);
 });
 
+test('one that other nodes may run stays down only for what no node can help', async () => {
+  const { supervised, threads, happened } = supervise({ spansNodes: true });
+  void supervised.start();
+  await settled();
+  threads[0]!.end(new ThreadFailure('the files here are damaged', true));
+  while (threads.length < 2) await settled();
+  threads[1]!.end(new ThreadFailure('PostgreSQL has lost it', true, true));
+  await settled();
+  assert.deepEqual(happened, [
+    'ended',
+    'shard 1 ended and is started again: the files here are damaged',
+    'ended',
+    'shard 1 stays down: PostgreSQL has lost it',
+  ]);
+  assert.equal(threads.length, 2);
+});
+
 test('one whose end is somebody else’s affair is not started again; failing to start is told by its start', async () => {
   for (const wasReady of [true, false]) {
     const lost: ThreadFailure[] = [];

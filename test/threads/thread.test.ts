@@ -53,17 +53,16 @@ test('one that failed while it waited is over for the node that it is given to',
   assert.deepEqual(await elsewhere.ended, new ThreadFailure('the thread ended with code 1', false));
 });
 
-test('what is damaged on another node is tried on this one, and what other machines have lost is not', async (context) => {
-  for (const [isRemote, fatal] of [
-    [false, false],
-    [true, true],
-  ] as const) {
+test('what is damaged on another node is wrong with that one alone, and what other machines have lost is not', async (context) => {
+  for (const isRemote of [false, true]) {
     const { port1, port2 } = new MessageChannel();
     context.after(() => port1.close());
     const elsewhere = Thread.elsewhere(port2, { process: 'pb', name: 'node b', giveUp() {} });
     port1.postMessage({ type: 'failed', message: 'damaged', fatal: true, isRemote });
     port1.postMessage({ type: 'exit', code: 1 });
-    assert.deepEqual(await elsewhere.ended, new ThreadFailure('damaged', fatal, isRemote));
+    const failure = await elsewhere.ended;
+    assert.deepEqual(failure, new ThreadFailure('damaged', true, isRemote));
+    assert.equal(failure?.isOfNode, !isRemote);
   }
 });
 

@@ -106,7 +106,7 @@ function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: Cl
   };
   return [
     formatFields(fields),
-    withMismatch(nodeTable(nodes), nodes),
+    withDamage(withMismatch(nodeTable(nodes), nodes), nodes),
     standbysOf(postgresql),
     takeoverTable(takeovers),
   ].join('\n\n');
@@ -140,6 +140,17 @@ function withMismatch(table: string, nodes: readonly ClusterNode[]): string {
   const isMixed = new Set(there.map(({ links_by }) => links_by)).size > 1;
   return isMixed ? `${table}\n${mixedLinks}` : table;
 }
+
+function withDamage(table: string, nodes: readonly ClusterNode[]): string {
+  const damaged = nodes.filter(({ damaged_partitions: partitions }) => partitions.length > 0);
+  const lines = damaged.map(
+    ({ node, damaged_partitions: partitions }) =>
+      `NODE ${node} HAS DAMAGED FILES of ${inWords(partitions)}, which others are to run: ${makeFolderAnew}.`,
+  );
+  return [table, ...lines].join('\n');
+}
+
+const makeFolderAnew = 'make its folder anew (docs/operations.md, A damaged folder among several nodes)';
 
 const mixedLinks =
   'NODES THAT LINK BY DIFFERENT THINGS DO NOT LINK: set PAYMENTS_CLUSTER_CERT_FILE on all nodes, or on none.';

@@ -77,6 +77,8 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
   if (partition >= status.partitions)
     return `there is no partition ${partition}: the service has those from 0 to ${status.partitions - 1}`;
   if (found === undefined) return notThere(to, status.nodes);
+  if (found.damaged_partitions.includes(partition))
+    return `node ${to} has damaged files of partition ${partition}: payments cluster status says what to do`;
   if (found === serving) return null;
   if (found.is_drained) return `node ${to} was drained: have it join first (payments cluster join ${to})`;
   if (found.is_leaving) return `node ${to} is about to leave`;

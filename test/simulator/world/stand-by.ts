@@ -158,7 +158,7 @@ export class StandBy {
     const link = world.settings.lends ? machine.name : null;
     const noteNode = async () => {
       const followed = Object.fromEntries(this.#followed.entries());
-      await nodes.note({ address: machine.name, link, linksBy: 'secrets key' }, followed).catch(() => {});
+      await nodes.note({ address: machine.name, link, linksBy: 'secrets key' }, followed, []).catch(() => {});
       if (this.#isHolder && link !== null)
         await nodes.reachable().then(
           (reachable) => told(() => this.#options.onNodes(reachable)),
