@@ -203,9 +203,10 @@ export class HostedCards {
     if (this.#random.chance(0.2)) this.#forge(org, payment, service);
   }
 
-  /** In some runs the network names payments as it has named those of other charges. */
+  /** In some runs the network names payments as it has named those of other charges; of one, each has a name of its own. */
   #newReference(charge: string): string {
-    const others = this.payments.filter((payment) => payment.charge !== charge);
+    const own = new Set(this.#pageOf(charge).payments.map(({ reference }) => reference));
+    const others = this.payments.filter(({ reference }) => !own.has(reference));
     if (this.#repeatsReferences && others.length > 0 && this.#references.chance(0.3))
       return this.#references.pick(others).reference;
     return `T${++this.#count}`;
