@@ -13,6 +13,8 @@ interface LeaseKeeperOptions extends LeaseTiming {
   readonly process: string;
   readonly timers: Timers;
   readonly now: () => Moment;
+  /** Other nodes make attempts of webhooks for this one while it has the lease. */
+  readonly lends: boolean;
   /** The others are to take the lease before this node, if there are any. */
   readonly comesLast: () => boolean;
   /** The node may believe itself for so long from that moment. */
@@ -40,6 +42,8 @@ export interface TakenLease {
   readonly previous: string | null;
   /** What attempts of webhooks that were begun before may last, and this node's own. */
   readonly attemptMsMax: number;
+  /** For so long such attempts of other nodes may still run. */
+  readonly quietMs: number;
 }
 
 const retryMs = 100;
@@ -64,6 +68,8 @@ export class LeaseKeeper {
   #trouble: string | null = null;
   /** The longest that attempts of webhooks may last which this node or one before it has begun. */
   #attemptMsMax: number;
+  /** Until then attempts may run that nodes began before this one had the lease. Monotonic. */
+  #quietUntilMs = 0;
   #ended: Promise<void> | null = null;
 
   constructor(options: LeaseKeeperOptions) {
@@ -87,10 +93,13 @@ export class LeaseKeeper {
     this.#sleeper.wake();
     await this.#ended;
     if (this.#epoch === null || this.#isOver) return;
-    const { table, now, onTrusted } = this.#options;
+    const { table, now, onTrusted, lends } = this.#options;
+    const stopped = now();
     // Another node may have taken it before the answer is here.
-    onTrusted(now(), 0);
-    await table.release(this.#epoch).catch(() => {});
+    onTrusted(stopped, 0);
+    // Its own attempts have ended, and those of nodes that it lent to need not have.
+    const quietMs = lends ? this.#attemptMsMax : Math.max(0, this.#quietUntilMs - stopped.monotonicMs);
+    await table.release(this.#epoch, Math.ceil(quietMs)).catch(() => {});
   }
 
   async #run(): Promise<void> {
@@ -147,12 +156,10 @@ export class LeaseKeeper {
     this.#epoch = await table.take(seen, reason, { trustMs, attemptMs });
     if (this.#epoch === null) return;
     onTrusted(sent, trustMs);
-    onTaken({
-      epoch: this.#epoch,
-      isClean,
-      previous: seen?.node ?? null,
-      attemptMsMax: this.#attemptMsMax,
-    });
+    const attemptMsMax = this.#attemptMsMax;
+    const quietMs = seen === null ? 0 : (seen.quietMs ?? attemptMsMax);
+    this.#quietUntilMs = now().monotonicMs + quietMs;
+    onTaken({ epoch: this.#epoch, isClean, previous: seen?.node ?? null, attemptMsMax, quietMs });
   }
 
   async #beat(epoch: number): Promise<void> {

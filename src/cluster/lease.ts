@@ -21,6 +21,11 @@ export interface Lease {
   readonly process: string;
   /** The holder has stopped. */
   readonly isReleased: boolean;
+  /**
+   * When it stopped, attempts of webhooks could run for so many milliseconds more. Null: it has not
+   * stopped, or it is a release that did not say so.
+   */
+  readonly quietMs: number | null;
   /** Where the other nodes reach the holder, as host:port; null: nowhere. */
   readonly address: string | null;
   /** The node that is to have it next; null: any. */
@@ -42,8 +47,11 @@ export interface LeaseTable {
   take(seen: Lease | null, reason: string, terms: LeaseTerms): Promise<number | null>;
   /** Raises the holder's beat. Null: somebody else has the lease. */
   beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
-  /** The holder has stopped: the next one need not wait. */
-  release(epoch: number): Promise<void>;
+  /**
+   * The holder has stopped: the next one need not wait, but for `quietMs` with webhooks, whose
+   * attempts others may have begun.
+   */
+  release(epoch: number, quietMs: number): Promise<void>;
 }
 
 /** Milliseconds. The configuration holds them against each other. */

@@ -26,7 +26,7 @@ import { followedShard } from '../threads/standby-partitions.ts';
 import type { Claim } from '../threads/supervisor.ts';
 import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
-import type { LeaseThreadData, News, StandbyThreadData } from '../threads/thread-protocol.ts';
+import type { LeaseThreadData, StandbyThreadData } from '../threads/thread-protocol.ts';
 import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
 import { type Owning, type RequiredThread, requireThread, tellFailedCommand } from './owning.ts';
 import { relayOf } from './relay-of-node.ts';
@@ -104,7 +104,8 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_holder') relay.passTo(news.address);
     else if (news.type === 'lease_taken') {
       relay.passToNobody();
-      taken.resolve(claimOf(owning.config, ownership, news));
+      const { epoch, previous, attemptMsMax, quietMs } = news;
+      taken.resolve({ ownership, lease: epoch, previous, attemptMsMax, quietMs });
     } else if (news.type === 'leaves') owning.ending.stop();
     else if (news.type === 'lease_lost')
       owning.ending.reject(new ServiceCrash('another node has taken the lease'));
@@ -123,19 +124,6 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
   return { ...followed, counted, among, threads };
-}
-
-type Taken = Extract<News, { type: 'lease_taken' }>;
-
-/** What a node before that was not stopped has begun may still be under way. */
-function claimOf(
-  config: Config,
-  ownership: SharedArrayBuffer,
-  { epoch, isClean, previous, attemptMsMax }: Taken,
-): Claim {
-  // One that was stopped had waited for its own attempts, and not for those of other nodes.
-  const isQuiet = isClean && config.cluster.link === null;
-  return { ownership, lease: epoch, previous, attemptMsMax, quietMs: isQuiet ? 0 : attemptMsMax };
 }
 
 interface Following {

@@ -21,7 +21,7 @@ interface LeaseColumns {
 }
 
 /** What a holder notes. A release that does not know of a part of it leaves it out. */
-type Noted = Dialect & Partial<LeaseTerms>;
+type Noted = Dialect & Partial<LeaseTerms> & { readonly quietMs?: number };
 
 export const leaseColumns = `epoch, beat, lease.node, lease.process, released, successor, dialect,
   (select address from payments.nodes where nodes.process = lease.process) as address`;
@@ -34,6 +34,7 @@ export function leaseOf(row: LeaseColumns): Lease {
     node,
     process,
     isReleased: released,
+    quietMs: dialect?.quietMs ?? null,
     address,
     successor,
     dialect,
@@ -88,11 +89,12 @@ export class PostgresLease implements LeaseTable {
     return row ?? null;
   }
 
-  async release(epoch: number): Promise<void> {
+  async release(epoch: number, quietMs: number): Promise<void> {
     await this.#connection.run(
       'release',
-      `update payments.lease set released = true where epoch = $1 and process = $2 returning ${tellNodes}`,
-      [epoch, this.#identity.process],
+      `update payments.lease set released = true, dialect = dialect || jsonb_build_object('quietMs', $3::integer)
+       where epoch = $1 and process = $2 returning ${tellNodes}`,
+      [epoch, this.#identity.process, quietMs],
     );
   }
 

@@ -42,6 +42,7 @@ const keeper = new LeaseKeeper({
   trustMs,
   takeMs,
   attemptMs: config.webhooks.timeoutMs,
+  lends: link !== null,
   timers: systemTimers,
   now: () => ownership.now(),
   // It would take long to take over, or can't run all; or operators want it to run nothing.

@@ -78,6 +78,7 @@ class Table {
             process,
             address: `${name}:443`,
             isReleased: false,
+            quietMs: null,
             successor: null,
             dialect: null,
             terms,
@@ -91,9 +92,9 @@ class Table {
           this.lease = { ...this.lease, beat: this.lease.beat + 1 };
           return { successor: this.lease.successor };
         }),
-      release: (epoch) =>
+      release: (epoch, quietMs) =>
         ask(() => {
-          if (this.lease?.epoch === epoch) this.lease = { ...this.lease, isReleased: true };
+          if (this.lease?.epoch === epoch) this.lease = { ...this.lease, isReleased: true, quietMs };
         }),
     };
   }
@@ -103,6 +104,7 @@ class Node {
   readonly name: string;
   readonly process: string;
   readonly world: World;
+  readonly table: Table;
   readonly told: string[] = [];
   /** What it has heard of where the holder is. */
   readonly holders: (string | null)[] = [];
@@ -110,6 +112,8 @@ class Node {
   refusal: string | null = null;
   /** How long it must take attempts of webhooks to last that others have begun. */
   attemptMs: number | null = null;
+  /** For how long attempts of others may still run. */
+  quietMs: number | null = null;
   /** For how long it was told last to believe itself. */
   trustMs: number | null = null;
   /** How often it has asked the table. */
@@ -119,6 +123,7 @@ class Node {
   isFrozen = false;
   isCut = false;
   comesLast = false;
+  lends = false;
   losesAnswer = false;
   /** How long the table takes to answer. */
   answerMs = 0;
@@ -130,13 +135,18 @@ class Node {
 
   constructor(world: World, table: Table, name: string, times: LeaseTiming = timing) {
     this.world = world;
+    this.table = table;
     this.name = name;
     this.process = `${name}-process`;
     this.board = new OwnershipBoard(OwnershipBoard.memory(1), {
       monotonic: () => this.moment().monotonicMs,
       wall: () => this.moment().wallMs,
     });
+    const lends = () => this.lends;
     this.keeper = new LeaseKeeper({
+      get lends() {
+        return lends();
+      },
       table: table.of(this),
       node: name,
       process: this.process,
@@ -148,9 +158,10 @@ class Node {
         this.trustMs = ms;
         this.board.trust(sent, ms);
       },
-      onTaken: ({ epoch, isClean, attemptMsMax }) => {
+      onTaken: ({ epoch, isClean, attemptMsMax, quietMs }) => {
         this.told.push(`taken ${epoch} ${isClean ? 'clean' : 'unclean'}`);
         this.attemptMs = attemptMsMax;
+        this.quietMs = quietMs;
       },
       onLost: () => this.told.push('lost'),
       refusalOf: () => this.refusal,
@@ -301,6 +312,53 @@ test('a node that stops leaves the lease to the next one at once', async () => {
   await stopped;
   assert.deepEqual(b.told, ['taken 2 clean']);
   assert.equal(a.trustMs, 0);
+});
+
+test('webhooks wait for attempts that the holder before has left to others, however that one and this are configured', async () => {
+  for (const [before, own, quietMs] of [
+    [false, false, 0],
+    [false, true, 0],
+    [true, false, 10_000],
+    [true, true, 10_000],
+  ] as const) {
+    const { world, a, b } = await holderAndOther();
+    assert.equal(a.quietMs, 0);
+    [a.lends, b.lends] = [before, own];
+    const stopped = a.keeper.stop();
+    await world.pass(600);
+    await stopped;
+    assert.deepEqual([b.told, b.quietMs], [['taken 2 clean'], quietMs], `${before}, ${own}`);
+  }
+});
+
+test('who takes the lease after a short while still waits for attempts of the one before the last', async () => {
+  for (const [heldMs, leftMs] of [
+    [2_000, 8_000],
+    [12_000, 0],
+  ] as const) {
+    const { world, a, b } = await holderAndOther();
+    await world.pass(1_000);
+    a.isFrozen = true;
+    while (b.quietMs === null) await world.pass(10);
+    assert.equal(b.quietMs, 10_000);
+    const c = new Node(world, b.table, 'c');
+    c.keeper.start();
+    await world.pass(heldMs);
+    const stopped = b.keeper.stop();
+    await world.pass(600);
+    await stopped;
+    assert.equal(c.told[0], 'taken 3 clean');
+    assert(c.quietMs! <= leftMs && c.quietMs! >= leftMs - 100, `${c.quietMs} ms`);
+  }
+});
+
+test('a release that does not say what it has left is taken to have left attempts', async () => {
+  const { world, table, a, b } = await holderAndOther();
+  await world.pass(1_000);
+  a.isFrozen = true;
+  table.lease = { ...table.lease!, isReleased: true, quietMs: null };
+  await world.pass(600);
+  assert.deepEqual([b.told, b.quietMs], [['taken 2 clean'], 10_000]);
 });
 
 test('a node that does not have the lease, or no more, stops without asking for anything', async () => {

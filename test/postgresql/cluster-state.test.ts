@@ -151,7 +151,10 @@ test(
     assert.equal((await status()).serving, null);
     await forgetGone(primary, 'b');
     await a.nodes.note({ address: 'a:1', link: 'a:2', linksBy: 'secrets key' }, {}, []);
-    await a.lease.release(epoch!);
+    assert.equal((await a.lease.look())?.quietMs, null);
+    await a.lease.release(epoch!, 7);
+    const left = await a.lease.look();
+    assert.deepEqual([left?.isReleased, left?.quietMs, left?.terms.trustMs], [true, 7, 2_000]);
     const released = await status();
     assert.deepEqual([released.serving, released.epoch], [null, 1]);
     assert.deepEqual(
@@ -192,7 +195,7 @@ test('a node hears at once of what operators and other nodes have changed', skip
     () => wantPartition(primary, 0, 'b'),
     () => nameSuccessor(primary, 'b'),
     () => setLeaving(primary, 'b'),
-    () => a.lease.release(epoch!),
+    () => a.lease.release(epoch!, 7),
   ]) {
     const before = told;
     await change();

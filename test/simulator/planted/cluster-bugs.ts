@@ -53,8 +53,8 @@ export const clusterBugs = [
   ]),
   bug('every lease counts as one that was left', [
     'cluster/lease-keeper.ts',
-    '    await this.#take(seen, reason, seen.isReleased);',
-    '    await this.#take(seen, reason, true);',
+    'const quietMs = seen === null ? 0 : (seen.quietMs ?? attemptMsMax);',
+    'const quietMs = seen?.quietMs ?? 0;',
   ]),
   bug('a machine that was suspended believes itself', [
     'journal/ownership.ts',

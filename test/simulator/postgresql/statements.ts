@@ -163,7 +163,8 @@ const named: Readonly<Record<string, Statement>> = {
     locks: lockLease,
     run: ({ lease }, values, text) => {
       if (lease === undefined || !isMeant(lease, text, values)) return read([]);
-      return write([], [putLease({ ...lease, released: true })]);
+      const dialect = { ...lease.dialect, quietMs: Number(values[2]) };
+      return write([], [putLease({ ...lease, released: true, dialect })]);
     },
   },
   'note-node': {

@@ -128,16 +128,15 @@ export class StandBy {
       ...identity,
       ...timing,
       attemptMs: attemptMsMax,
+      lends: world.settings.lends === true,
       timers: { after: (ms, run) => simulation.after(this.#lease, ms, run) },
       now: () => board.now(),
       comesLast: () => this.#isLagging,
       onTrusted: (sent, ms) => board.trust(sent, ms),
-      onTaken: ({ epoch: lease, isClean, attemptMsMax: longestMs }) => {
+      onTaken: ({ epoch: lease, isClean, quietMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
         world.happened.add(isClean ? 'takeover of a lease that was left' : 'takeover');
         this.#isHolder = true;
-        // One that was stopped had waited for its own attempts, and not for those of other nodes.
-        const quietMs = isClean && !world.settings.lends ? 0 : longestMs;
         told(() => {
           this.#options.onHolder(null);
           this.#taken.resolve({ ownership: this.#ownership, lease, quietMs });
