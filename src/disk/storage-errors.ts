@@ -17,7 +17,10 @@ export class JournalFailure extends Error {
   /** The disk is full: the shard may be tried again, read-only until there is room. */
   readonly diskFull: boolean;
   readonly outcome: WriteOutcome;
-  /** Other machines have failed: it would have been no other on another node than this one. */
+  /**
+   * Other machines have failed, or say that somebody else is the owner now: it would have been no
+   * other on another node than this one.
+   */
   readonly isRemote: boolean;
   constructor(
     message: string,

@@ -9,7 +9,7 @@ import { DiskRoom } from '../data-folder/disk-space.ts';
 import { checkFolder } from '../data-folder/folder-check.ts';
 import { SequenceNotes } from '../data-folder/sequence-notes.ts';
 import type { Owned } from '../node/own.ts';
-import type { Owning } from '../node/owning.ts';
+import { type Owning, tellUnwritten } from '../node/owning.ts';
 import { ServiceCrash } from '../operator/use-cases/failures.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { SupervisorMetrics } from '../telemetry/supervisor-metrics.ts';
@@ -38,11 +38,12 @@ export async function openParts(opening: Opening) {
 }
 
 function directoryOptions({ config, owned: { folder, remote }, ending, logger, metrics }: Opening) {
+  const tell = tellUnwritten(logger, 'a change of the directory');
   const onFailure = (error: unknown, fatal: boolean) => {
     metrics.directoryFailed();
     if (!fatal) return;
     // A change is lost, and the service ends: no key could be revoked any more.
-    logger.error({ err: error }, 'a change of the directory could not be written');
+    tell(error);
     ending.reject(new ServiceCrash(`the directory can't be used any more: ${errorText(error)}`));
   };
   const options = { onFailure, isDiskFull: isFullOf(folder, logger), remote };

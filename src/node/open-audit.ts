@@ -5,7 +5,7 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { remoteAuditOf } from '../data-folder/remote-stores.ts';
 import { Audit, auditKeptMs, putAsideWarning } from '../operator/audit/audit.ts';
 import { BlockingPool } from '../threads/blocking-pool.ts';
-import { type Owning, tellTrouble } from './owning.ts';
+import { type Owning, tellTrouble, tellUnwritten } from './owning.ts';
 
 /**
  * The audit record, whose rows go to the log too. `lease`: its epoch; null where no nodes share the
@@ -29,7 +29,7 @@ export async function openAudit(
     onRow: (row) => logger.info({ audit: row }, 'audit'),
     remote,
     onPutAside: (aside) => logger.warn({ folder: aside }, putAsideWarning),
-    onFailure: (error) => logger.error({ err: error }, 'the audit record could not be written'),
+    onFailure: tellUnwritten(logger, 'the audit record'),
   });
   closers.push(() => audit.close());
   return audit;

@@ -3,6 +3,7 @@
 
 import type { Config } from '../config/config-schema.ts';
 import { lazily } from '../core/lazily.ts';
+import { JournalFailure } from '../journal/journal.ts';
 import type { Ending } from '../lifecycle/ending.ts';
 import type { ServiceManager } from '../lifecycle/service-manager.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -48,6 +49,18 @@ export function tellTrouble(logger: Logger, what: string): (trouble: string | nu
   return (trouble) => {
     if (trouble === null) logger.info(`PostgreSQL has ${what} again`);
     else logger.warn(`${what} can't be acquired or written in PostgreSQL, which is tried again: ${trouble}`);
+  };
+}
+
+/**
+ * Hears why something could not be written. What other machines have answered is no bug here: that
+ * another node is the owner now is expected, and their words are enough.
+ */
+export function tellUnwritten(logger: Logger, what: string): (error: unknown) => void {
+  const told = `${what} could not be written`;
+  return (error) => {
+    if (!(error instanceof JournalFailure) || !error.isRemote) logger.error({ err: error }, told);
+    else logger[error.outcome === 'fenced' ? 'warn' : 'error'](`${told}: ${error.message}`);
   };
 }
 

@@ -175,7 +175,9 @@ export class Hosting {
     this.#shards.delete(number);
     this.#webhooks.leave(number);
     if (this.#shards.size === 0) void this.#webhooks.stop();
-    logger.info({ shard: number }, `partition ${number} does not run on this node any more`);
+    const ended = `partition ${number} does not run on this node any more`;
+    if (failure === null) logger.info({ shard: number }, ended);
+    else logger.warn({ shard: number }, `${ended}: ${failure.message}`);
     if (!this.#isStopping) threads.prepare(kinds.shard(number, config()));
     if (failure?.isOfNode) onDamaged(number);
     else this.#followAgain(number);

@@ -65,7 +65,7 @@ const keeper = new LeaseKeeper({
   onRefused: (message) => failThread(tell, message, true),
   onLost() {
     metrics.lost();
-    logger.error(`node ${identity.node} has lost the lease`);
+    logger.warn(`node ${identity.node} has lost the lease: another node has taken it`);
     tell({ type: 'lease_lost' });
   },
   onHolder: (holder) => tell({ type: 'lease_holder', address: holder }),

@@ -67,13 +67,15 @@ function fail(error: unknown): void {
   if (failed) return;
   failed = true;
   const message = errorText(error);
-  logger.fatal({ err: error }, `the shard failed: ${message}`);
   // Another service owns the partition: taking it back would only take turns with that one. Among
   // nodes who has lost the lease can't take anything.
   const isFenced = error instanceof JournalFailure && error.outcome === 'fenced' && data.lease === null;
   const isDamaged = error instanceof JournalDamaged;
   const isRemote = (isDamaged || error instanceof JournalFailure) && error.isRemote;
-  failThread(tell, message, isFenced || isDamaged, isRemote);
+  const isFatal = isFenced || isDamaged;
+  // Whoever has started this thread tells of other machines in one line: nothing here is at fault.
+  if (isFatal || !isRemote) logger.fatal({ err: error }, `the shard failed: ${message}`);
+  failThread(tell, message, isFatal, isRemote);
 }
 process.on('uncaughtException', fail);
 

@@ -140,7 +140,9 @@ export class SupervisedThread {
       return false;
     }
     const delayMs = this.#delay.failed(performance.now());
-    logger.error({ ...fields, delayMs }, `${name} ended and is started again: ${reason}`);
+    // As when PostgreSQL is restarted, or the lease moves.
+    const level = failure?.isRemote ? 'warn' : 'error';
+    logger[level]({ ...fields, delayMs }, `${name} ended and is started again: ${reason}`);
     onRestart?.();
     await wait(delayMs, undefined, { signal: stopping }).catch(() => {});
     return !stopping.aborted;

@@ -41,6 +41,7 @@ function supervise(more: Partial<SupervisedThreadOptions> = {}) {
   const stopping = new AbortController();
   const logger = {
     error: (_: object, message: string) => happened.push(message),
+    warn: (_: object, message: string) => happened.push(`warning: ${message}`),
     fatal: (_: object, message: string) => happened.push(message),
   } as unknown as Logger;
   const supervised = new SupervisedThread({
@@ -78,6 +79,15 @@ test('a thread that fails is started again, and its first start counts for whoev
   const again = 'shard 1 ended and is started again: the disk is gone';
   assert.deepEqual(happened, ['ready', 'ended', again]);
   assert.deepEqual([supervised.thread === (threads[1] as unknown as Thread), supervised.ready], [true, null]);
+});
+
+test('that other machines have ended it is told as a warning', async () => {
+  const { supervised, threads, happened } = supervise();
+  void supervised.start();
+  await settled();
+  threads[0]!.end(new ThreadFailure('it has a newer owner', false, true));
+  while (threads.length < 2) await settled();
+  assert.equal(happened.at(-1), 'warning: shard 1 ended and is started again: it has a newer owner');
 });
 
 test('one that a start can not help stays down, and says why', async () => {

@@ -215,5 +215,6 @@ export function fencedBy(shard: number, epoch: number, newest: number | null): J
   return new JournalFailure(`Partition ${shard} has ${owner}: a batch of epoch ${epoch} is refused`, {
     diskFull: false,
     outcome: 'fenced',
+    isRemote: true,
   });
 }
