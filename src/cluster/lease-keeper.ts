@@ -30,7 +30,7 @@ interface LeaseKeeperOptions extends LeaseTiming {
   readonly onHolder: (address: string | null) => void;
   /** The lease is to move to another node: this one should stop. */
   readonly onWanted: (successor: string) => void;
-  /** Hears why the lease can't be seen or kept, when that changes; null: it can. */
+  /** Hears why the lease can't be seen, taken or kept, when that changes; null: it can. */
   readonly onTrouble: (trouble: string | null) => void;
 }
 
@@ -47,6 +47,9 @@ export interface TakenLease {
 }
 
 const retryMs = 100;
+/** A table that says nothing for longer may wait for machines of its own that are lost. */
+const unansweredMs = 3_000;
+const unanswered = `there is no answer after ${unansweredMs / 1_000} s`;
 /** A node that stands by looks so often between two beats: it sees soon that one is missing. */
 const looksPerBeat = 5;
 /** A node that comes last waits so many times as long for a lease that others may take. */
@@ -103,10 +106,11 @@ export class LeaseKeeper {
   }
 
   async #run(): Promise<void> {
-    const { beatMs, now } = this.#options;
+    const { beatMs, now, timers } = this.#options;
     while (!this.#isStopping) {
       const fromMs = now().monotonicMs;
       let waitMs = retryMs;
+      const cancel = timers.after(unansweredMs, () => this.#tell(unanswered));
       try {
         if (this.#epoch === null) await this.#watch();
         else await this.#beat(this.#epoch);
@@ -114,6 +118,8 @@ export class LeaseKeeper {
         this.#tell(null);
       } catch (error) {
         this.#tell((error as Error).message);
+      } finally {
+        cancel();
       }
       if (this.#isStopping || this.#isOver) return;
       await this.#sleeper.sleep(Math.max(0, fromMs + waitMs - now().monotonicMs));

@@ -72,7 +72,11 @@ const keeper = new LeaseKeeper({
   onWanted: (successor) => tell({ type: 'lease_wanted', successor }),
   onTrouble(trouble) {
     if (trouble === null) logger.info('the lease can be seen in PostgreSQL');
-    else logger.warn(`the lease can't be seen or kept in PostgreSQL, which is tried again: ${trouble}`);
+    else
+      logger.warn(
+        `the lease can't be seen, taken or kept in PostgreSQL, which is tried again: ${trouble}. While it waits ` +
+          'for a standby no node serves: payments doctor says so, and what to do (docs/operations.md, Failing over)',
+      );
   },
 });
 

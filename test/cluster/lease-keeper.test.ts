@@ -434,6 +434,26 @@ test('a node that can not reach the table believes itself no longer, and goes on
   assert.deepEqual(a.told, ['taken 1 clean', 'trouble: the link is cut', 'fine']);
 });
 
+test('a node that the table keeps waiting says so once, whatever it waits for', async () => {
+  const { world, table, a } = nodes('a');
+  a.answerMs = 10_000;
+  a.keeper.start();
+  const trouble = 'trouble: there is no answer after 3 s';
+  await world.pass(2_900);
+  assert.deepEqual(a.told, []);
+  await world.pass(200);
+  assert.deepEqual(a.told, [trouble]);
+  await world.pass(6_000);
+  assert.equal(table.lease, null, 'it has not been taken');
+  assert.deepEqual(a.told, [trouble]);
+  a.answerMs = 0;
+  await world.pass(4_000);
+  assert.deepEqual(a.told, [trouble, 'taken 1 clean', 'fine']);
+  a.answerMs = 10_000;
+  await world.pass(3_600);
+  assert.equal(a.told.at(-1), trouble, 'a beat waits');
+});
+
 test('a node that stands by hears where the holder is, when that changes', async () => {
   const { world, table, b } = await holderAndOther();
   await world.pass(1_000);

@@ -31,6 +31,7 @@ test('while writes wait for a standby a node is unheard of, and not gone', {
     return postgresql.waiting_seconds >= 15 || undefined;
   });
   assert.deepEqual([...seen].sort(), ['serves', 'unheard of']);
+  assert.match(a.output(), /the lease can't be seen, taken or kept[^\n]*: there is no answer after 3 s/);
   assert.match((await cluster('status')).out, /WRITES HAVE WAITED \d+ s FOR A STANDBY/);
   standby!.thaw();
   await poll(async () => {
