@@ -145,8 +145,9 @@ async function compare(spare: SpareMachine, remote: PlainRemoteLog, moved: reado
     remote.said = null;
   };
   const reached = ends.slice(0, at);
-  const turned = withTurnedBit(batch, random);
-  await told(kept.with(at, turned), [new RegExp(`behind sequence ${before.lastSequence}: `)], reached);
+  remote.readAs.set(kept[at]!, withTurnedBit(batch, random));
+  await told(kept, [new RegExp(`behind sequence ${before.lastSequence}: `)], reached);
+  remote.readAs.clear();
   const other = [new RegExp(`the batch ${batch.firstSequence} is another`)];
   await told(kept.with(at, sealed(withBody(batch))), other, reached);
   const left = [new RegExp(`goes on behind sequence ${before.lastSequence}, where`)];

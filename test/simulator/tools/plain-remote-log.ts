@@ -18,6 +18,8 @@ export class PlainRemoteLog implements RemoteLog {
   appendsMax = Number.POSITIVE_INFINITY;
   /** What it says of its end, where that is not its end. */
   said: LogEnd | null = null;
+  /** What is read in the place of a batch. What is known of that beside it is as it was. */
+  readonly readAs = new Map<Buffer, Buffer>();
   isClosed = false;
 
   constructor(epoch: number) {
@@ -71,7 +73,9 @@ export class PlainRemoteLog implements RemoteLog {
   }
 
   async *read(after: number): AsyncGenerator<readonly Buffer[]> {
-    const left = this.batches.filter((bytes) => batchOf(bytes).lastSequence > after);
+    const left = this.batches
+      .filter((bytes) => batchOf(bytes).lastSequence > after)
+      .map((bytes) => this.readAs.get(bytes) ?? bytes);
     // In portions of two.
     for (let i = 0; i < left.length; i += 2) yield left.slice(i, i + 2);
   }
