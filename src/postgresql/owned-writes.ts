@@ -7,6 +7,7 @@ import type { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, type Read, takePartition } from './partitions.ts';
+import type { Primary } from './primary.ts';
 
 /** So long a write may still take when nothing more is to be written. */
 const closeMs = 1_000;
@@ -46,7 +47,7 @@ export class OwnedWrites {
 
   /** Tries again until it has an answer or `close` is called. */
   readonly read: Read = (text, values) =>
-    this.#connection.untilAnswered(() => this.#connection.read(text, values));
+    this.#connection.untilAnswered(() => this.#connection.read(text, values), this.#requireOwned);
 
   /**
    * Resolves when enough machines have what the statement writes; `next`: the partition's next
@@ -61,8 +62,23 @@ export class OwnedWrites {
   #write(statement: OwnedStatement, next: number): Promise<void> {
     return this.#connection.untilAnswered(async () => {
       if (!(await this.change(statement))) await this.#requireStored(next);
-    });
+    }, this.#requireOwned);
   }
+
+  /**
+   * An epoch is given twice where a standby was promoted that lacks who has it: it is that node's
+   * then which has taken it there.
+   */
+  readonly #requireOwned = async (primary: Primary): Promise<void> => {
+    // Who has taken nothing only reads.
+    if (this.#epoch === 0) return;
+    const rows = await primary.query({
+      text: `select 1 from payments.partitions
+             where partition = $1 and epoch = $2 and node is not distinct from $3`,
+      values: [this.#partition, this.#epoch, this.#options.node],
+    });
+    if (rows.length === 0) throw this.fenced();
+  };
 
   /** Runs a statement once. False: it has changed nothing, the partition is not as it says. */
   async change({ name, text, values }: OwnedStatement): Promise<boolean> {

@@ -56,7 +56,8 @@ export class OwnerConnection {
   /**
    * Connects anew, and has `take` take what is to be owned; it returns a reason where that is not
    * possible now. Tries again until it succeeds or `close` is called, and then rejects with
-   * `JournalFailure`. Rejects with `JournalDamaged` where trying again can't help. `refusal`: why
+   * `JournalFailure`. Rejects with `JournalDamaged`, or a failure that is fenced, where trying again
+   * can't help. `refusal`: why
    * PostgreSQL has refused what is to be asked then; a connection alone does not mend that.
    */
   async acquire<T extends object>(
@@ -95,7 +96,7 @@ export class OwnerConnection {
       return found;
     } catch (error) {
       primary.destroy(error as Error);
-      if (error instanceof JournalDamaged) throw error;
+      if (error instanceof JournalDamaged || isFenced(error)) throw error;
       if (error instanceof NewerSchema) throw new JournalDamaged(`${primary.name}: ${error.message}`);
       return (primary.reason ?? (error as Error)).message;
     } finally {
@@ -133,10 +134,17 @@ export class OwnerConnection {
     await refuseForeign(primary, this.#options.service);
   }
 
-  /** Runs statements where nothing need be owned: after an error, on a new connection. */
-  async connected<T>(run: () => Promise<T>): Promise<T> {
+  /**
+   * Runs statements where nothing need be taken: after an error, on a new connection. `check` is to
+   * reject with a `JournalFailure` that is fenced where the server, which may be another one, has
+   * what was taken for somebody else's.
+   */
+  async connected<T>(
+    run: () => Promise<T>,
+    check: (primary: Primary) => Promise<void> = async () => {},
+  ): Promise<T> {
     const isThere = this.#primary !== null && this.#primary.reason === null;
-    if (!isThere) await this.acquire(async () => ({}), this.#refusal);
+    if (!isThere) await this.acquire(async (primary) => (await check(primary)) ?? {}, this.#refusal);
     try {
       const result = await run();
       this.#refusal = null;
@@ -151,12 +159,12 @@ export class OwnerConnection {
    * The same, and tries again until there is an answer, what was owned is lost, or `close` is
    * called.
    */
-  async untilAnswered<T>(run: () => Promise<T>): Promise<T> {
+  async untilAnswered<T>(run: () => Promise<T>, check?: (primary: Primary) => Promise<void>): Promise<T> {
     for (;;) {
       try {
-        return await this.connected(run);
+        return await this.connected(run, check);
       } catch (error) {
-        const mayBeTriedAgain = error instanceof JournalFailure && error.outcome !== 'fenced';
+        const mayBeTriedAgain = error instanceof JournalFailure && !isFenced(error);
         if (!mayBeTriedAgain || this.#isClosed) throw error;
       }
     }
@@ -334,6 +342,10 @@ async function serviceAt(primary: Primary): Promise<ServiceIdentity | null> {
 
 function describe([folder, generation, shards]: readonly unknown[]): string {
   return `${folder} (generation ${generation}, ${shards} shards)`;
+}
+
+function isFenced(error: unknown): boolean {
+  return error instanceof JournalFailure && error.outcome === 'fenced';
 }
 
 function closed(): JournalFailure {

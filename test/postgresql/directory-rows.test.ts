@@ -16,6 +16,7 @@ function rowsOn(
   timers: Timers = systemTimers,
   onTrouble: (trouble: string | null) => void = () => {},
   isSingle = false,
+  node: string | null = null,
 ) {
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
@@ -25,7 +26,7 @@ function rowsOn(
     password: null,
     ca: null,
     lease: null,
-    node: null,
+    node,
     isSingle,
     onTrouble,
   };
@@ -74,6 +75,37 @@ test('a newer owner fences an older one', skip, async (context) => {
   assert.deepEqual(await allAfter(newer, 0), { a: 'two' });
   await Promise.all([older.close(), newer.close()]);
 });
+
+test(
+  'an epoch that is given twice, as after a wrong promotion, is that of the node that has taken it there',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const [primary] = servers.all;
+    const on = (node: string) => rowsOn(servers, systemTimers, () => {}, false, node);
+    const [former, next] = [on('a'), on('b')];
+    await former.acquire();
+    await former.write(text({ a: 'one' }));
+    // The standby that is promoted has the write and not who took the directory last.
+    const lost =
+      'update payments.partitions set epoch = epoch - 1, node = null where partition = -1 returning epoch';
+    await primary!.query(lost, 'payments');
+    await primary!.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'payments'",
+    );
+    assert.deepEqual((await next.acquire()).sequence, 1);
+    const [{ epoch }] = (await primary!.query<{ epoch: string }>(
+      'select epoch from payments.partitions where partition = -1',
+      'payments',
+    )) as [{ epoch: string }];
+    assert.equal(epoch, '1', 'it is given twice');
+    for (const content of ['zombie', 'zombie again'])
+      await assert.rejects(former.write(text({ a: content })), /newer owner/);
+    await next.write(text({ a: 'two' }));
+    assert.deepEqual(await allAfter(next, 0), { a: 'two' });
+    await Promise.all([former.close(), next.close()]);
+  },
+);
 
 test('a write whose answer is lost is stored once, whatever became of it', skip, async (context) => {
   const servers = await startServers(context, 1);

@@ -329,6 +329,13 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
     },
   ],
   [
+    'select 1 from payments.partitions',
+    {
+      run: (tables, [partition, epoch]) =>
+        read(tables.partition(Number(partition))?.epoch === Number(epoch) ? [{}] : []),
+    },
+  ],
+  [
     'select min(first_sequence)',
     { run: (tables, [partition]) => read([{ first_sequence: firstOf(tables, Number(partition)) }]) },
   ],
