@@ -146,21 +146,21 @@ async function runOwned(given: OwnedRun): Promise<void> {
     onRefusedKeys: (refused) => visits.run('refused_keys', null, () => void audit.refusedKeys(refused)),
     onDashboardPort: (port) => answerVisits(port, answerVisit, visits.failed),
   });
-  const counted = async () => [
+  const allMetrics = async () => [
     await registry.getMetricsAsJSON(),
     ...(await supervisor.metrics()),
-    ...(await owned.counted()),
+    ...(await owned.metrics()),
   ];
-  const merged = async () => mergeMetrics(await counted());
+  const merged = async () => mergeMetrics(await allMetrics());
+  const failing = failingEndpoints(supervisor.clients);
   const offered = {
     baseUrl,
     directory,
     secrets,
     mail: mail.queue,
     config: () => describeConfig(reread.active),
-    checks: async () => mail.checksAfter(await examine(await counted(), folder, pause.paused, config)),
-    status: () =>
-      readStatus({ folder, pause, url, config, counted, failing: failingEndpoints(supervisor.clients) }),
+    checks: async () => mail.checksAfter(await examine(await allMetrics(), folder, pause.paused, config)),
+    status: () => readStatus({ folder, pause, url, config, failing, metrics: allMetrics }),
     resume: async () => ({ paused: await pause.end(() => supervisor.resume()) }),
   };
   const services = operatorServices(offered, { supervisor, active: config, metrics: merged });
@@ -172,7 +172,7 @@ async function runOwned(given: OwnedRun): Promise<void> {
     await greet({ directory, url, production: environmentOf(process.env) === 'production', write: print });
     logger.info(listeningFields(config, folder, pause, { url, baseUrl }), `listening on ${url}`);
     manager.ready(`listening on ${url}`);
-    closers.push(manager.watch(counted));
+    closers.push(manager.watch(allMetrics));
     mail.tell(services, () => pause.paused !== null);
     ending.onNotice(() => {
       logger.info('told to stop');

@@ -144,7 +144,7 @@ export class HostedHere {
   }
 
   /** The metrics of its threads, as prom-client's JSON. */
-  async counted(): Promise<readonly object[]> {
-    return [...(await this.#hosting.counted()), ...(await metricsOfThreads([this.#link]))];
+  async metrics(): Promise<readonly object[]> {
+    return [...(await this.#hosting.metrics()), ...(await metricsOfThreads([this.#link]))];
   }
 }

@@ -39,7 +39,7 @@ export interface StoodBy {
   readonly config: Config;
   readonly claim: Claim;
   /** The metrics of what keeps the claim, as prom-client's JSON. */
-  readonly counted: () => Promise<readonly object[]>;
+  readonly metrics: () => Promise<readonly object[]>;
   /** Threads of the service that have loaded their files meanwhile. */
   readonly threads: WaitingThreads;
   /** The shards whose files the thread that stood by has found whole. */
@@ -79,7 +79,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   const { node } = config.cluster;
   if (node === null) {
     const claim = { ownership, lease: null, previous: null, attemptMsMax: 0, quietMs: 0 };
-    return { config, claim, counted: async () => [], among: null, ...unprepared(owning) };
+    return { config, claim, metrics: async () => [], among: null, ...unprepared(owning) };
   }
   const data: LeaseThreadData = {
     config: owning.config,
@@ -112,18 +112,18 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     else if (news.type === 'lease_wanted')
       owning.ending.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
-  const counted = () => metricsOfThreads([lease]);
+  const metrics = () => metricsOfThreads([lease]);
   // One that is to stop, or must not have the lease, starts nothing more.
   const ending = owning.ending.promise.then(() => 'ending' as const);
   const first = await Promise.race([taken.promise, ending, wait(aloneMs, null)]);
   if (first === 'ending') return new Promise(() => {});
-  if (first !== null) return { config, claim: first, counted, among, ...unprepared(owning) };
+  if (first !== null) return { config, claim: first, metrics, among, ...unprepared(owning) };
   // The secrets key is checked before any thread is started. If the lease is taken meanwhile, the
   // folder's opening checks it.
   const keys = await Promise.race([keysOfService(owning.config), taken.promise.then(() => null)]);
   const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
   const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
-  return { ...followed, counted, among, threads };
+  return { ...followed, metrics, among, threads };
 }
 
 interface Following {
@@ -167,8 +167,8 @@ async function follow(
     return closeOnce;
   };
   const stepAside = closing(() => relay.close());
-  const counted = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.counted())];
-  const merged = async () => mergeMetrics(await counted());
+  const metrics = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.metrics())];
+  const merged = async () => mergeMetrics(await metrics());
   const text = async () => (await merged()).metrics();
   const operators = await openStandbySocket({
     dataDir: folder.path,

@@ -24,8 +24,8 @@ export interface StatusOptions {
   readonly pause: Pause;
   readonly url: string;
   readonly config: Config;
-  /** The registries of all threads, as `getMetricsAsJSON` gave them. */
-  readonly counted: () => Promise<readonly object[]>;
+  /** The metrics of all threads, as `getMetricsAsJSON` gave them. */
+  readonly metrics: () => Promise<readonly object[]>;
   /** The failing endpoints, at most `limit`, of the shards that answer within this time. */
   readonly failing: (limit: number, withinMs: number) => Promise<Failing>;
 }
@@ -39,15 +39,15 @@ const betweenMs = 1_000;
 const failingListed = 10;
 
 export async function readStatus(options: StatusOptions): Promise<Status> {
-  const { folder, pause, url, config, counted, failing } = options;
+  const { folder, pause, url, config, metrics, failing } = options;
   const startMs = performance.now();
-  const before = await samplesOf(await counted());
+  const before = await samplesOf(await metrics());
   const [endpoints, postgresql] = await Promise.all([
     failing(failingListed, betweenMs),
     postgresqlStatus(config),
     wait(betweenMs),
   ]);
-  const after = await samplesOf(await counted());
+  const after = await samplesOf(await metrics());
   const seconds = (performance.now() - startMs) / 1000;
   const { path, id, generation } = folder;
   const counts = countedStatus(before, after, seconds, (shard) => {

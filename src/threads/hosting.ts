@@ -199,7 +199,7 @@ export class Hosting {
   }
 
   /** The metrics of its threads that nobody else asks, as prom-client's JSON. */
-  counted(): Promise<readonly object[]> {
+  metrics(): Promise<readonly object[]> {
     const webhooks = this.#webhooks.all.map(({ ready }) => ready);
     const logs = [...this.#logs].filter(({ isReady }) => isReady);
     return metricsOfThreads([...webhooks, ...this.#edges.listening, ...logs]);

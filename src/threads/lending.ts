@@ -332,7 +332,7 @@ export class Lending {
   }
 
   /** The metrics of its own threads, as prom-client's JSON. */
-  counted(): Promise<readonly object[]> {
+  metrics(): Promise<readonly object[]> {
     return metricsOfThreads([this.#links, this.#standby]);
   }
 

@@ -362,7 +362,7 @@ export class Supervisor {
   async metrics(): Promise<object[]> {
     const own = [...this.#others, ...this.#edges.own, ...this.#shards, this.#logs.own];
     const threads = own.map((supervised) => supervised?.ready ?? null);
-    const lent = (await this.#options.lending?.counted()) ?? [];
+    const lent = (await this.#options.lending?.metrics()) ?? [];
     return [...(await metricsOfThreads(threads)), ...lent];
   }
 
