@@ -18,10 +18,10 @@ import { trustClocks } from '../telemetry/system-clocks.ts';
 import type { Edges } from './edges.ts';
 import { followUntilDone } from './follow-again.ts';
 import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
-import type { LogThreads } from './log-threads.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { Placement } from './placement.ts';
 import { ProgressBoard } from './progress-board.ts';
+import type { RequestLogThreads } from './request-log-threads.ts';
 import { followedShard } from './standby-partitions.ts';
 import { startMsMax, Thread, type ThreadFailure } from './thread.ts';
 import type { News, StandbyThreadData } from './thread-protocol.ts';
@@ -56,7 +56,7 @@ interface Lender {
   /** Has a shard's thread made anew. Resolves with whether that has become ready. */
   readonly replace: (number: number) => Promise<boolean>;
   readonly edges: Pick<Edges, 'join' | 'leave'>;
-  readonly requestLogs: Pick<LogThreads, 'join' | 'leave'>;
+  readonly requestLogs: Pick<RequestLogThreads, 'join' | 'leave'>;
   /** Connects the threads of the two processes anew; what is under way between them is refused. */
   readonly reconnect: (process: string, other: string) => void;
 }

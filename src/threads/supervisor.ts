@@ -22,8 +22,8 @@ import { connectAll, connectBetween, connectClient, connectShard, laterWhile } f
 import { accountOf } from './directory-projections.ts';
 import { Edges } from './edges.ts';
 import type { Lending } from './lending.ts';
-import { LogThreads } from './log-threads.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
+import { RequestLogThreads } from './request-log-threads.ts';
 import { SupervisedThread, type SupervisedThreadOptions } from './supervised-thread.ts';
 import { Thread, ThreadFailure } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
@@ -84,7 +84,7 @@ export class Supervisor {
   readonly #webhooks: readonly SupervisedThread[];
   /** None where the log is not archived. */
   readonly #archive: SupervisedThread | null;
-  readonly #logs: LogThreads;
+  readonly #logs: RequestLogThreads;
   readonly #stopping = new AbortController();
   /** The main thread's client of each shard. */
   readonly clients: readonly ShardClient[];
@@ -105,7 +105,7 @@ export class Supervisor {
     const { webhookThreads, logArchive } = options.config();
     this.#webhooks = Array.from({ length: webhookThreads }, (_, number) => this.#webhookThread(number));
     this.#archive = logArchive.dir === null ? null : this.#archiveProcess();
-    this.#logs = new LogThreads({
+    this.#logs = new RequestLogThreads({
       ...options,
       edges: () => this.#edges.all,
       previous: options.claim.previous,

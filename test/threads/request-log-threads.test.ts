@@ -8,7 +8,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import pino from 'pino';
 import { type WireEnd, Wiring } from '../../src/cluster/wires.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { LogThreads } from '../../src/threads/log-threads.ts';
+import { RequestLogThreads } from '../../src/threads/request-log-threads.ts';
 import type { SupervisedThread } from '../../src/threads/supervised-thread.ts';
 import { Thread } from '../../src/threads/thread.ts';
 import { WaitingThreads } from '../../src/threads/thread-kinds.ts';
@@ -50,7 +50,7 @@ function withLogs(context: TestContext, keptDays = 7) {
   const config = loadConfig({ NODE_ENV: 'test' }, configDir);
   const wiring = new Wiring(7);
   const edges: SupervisedThread[] = [];
-  const logs = new LogThreads({
+  const logs = new RequestLogThreads({
     config: () => ({ ...config, requestLogs: { ...config.requestLogs, keptDays } }),
     threads: new WaitingThreads(),
     edges: () => edges,

@@ -13,7 +13,7 @@ import type { Thread } from './thread.ts';
 import { kinds, type WaitingThreads } from './thread-kinds.ts';
 import type { RequestLogThreadData } from './thread-protocol.ts';
 
-interface LogThreadsOptions {
+interface RequestLogThreadsOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
   readonly threads: WaitingThreads;
@@ -38,14 +38,14 @@ interface LogsOfNode {
 
 const here = null;
 
-export class LogThreads {
-  readonly #options: LogThreadsOptions;
+export class RequestLogThreads {
+  readonly #options: RequestLogThreadsOptions;
   /** The main thread's end of the request logs; null when none are kept. */
   readonly client: RequestLogClient | null;
   /** By process; null: this one. */
   readonly #nodes = new Map<string | null, LogsOfNode>();
 
-  constructor(options: LogThreadsOptions) {
+  constructor(options: RequestLogThreadsOptions) {
     const { config, logger, countLost } = options;
     this.#options = options;
     this.client = createRequestLogClient(config(), logger, countLost);
