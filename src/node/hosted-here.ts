@@ -1,5 +1,5 @@
-// What a node that stands by runs for the one that has the lease. It begins when this node has
-// shown that it has the same secrets key, because what it runs needs that, and so does the link.
+// A node that stands by hosts for the one that has the lease. It begins when it is seen to have the
+// same secrets key, because what it runs needs that, and so does the link.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NodeIdentity } from '../cluster/node.ts';
@@ -38,7 +38,7 @@ export async function keysOfService(config: Config): Promise<readonly string[] |
     : null;
 }
 
-export interface Host {
+export interface HostedHereOptions {
   readonly identity: NodeIdentity;
   /** The thread that stands by. */
   readonly standby: RequiredThread;
@@ -73,7 +73,8 @@ export class HostedHere {
     await this.#link?.stop();
   });
 
-  constructor(owning: Owning, folder: DataFolder, { identity, keys, relay, ...host }: Host) {
+  constructor(owning: Owning, folder: DataFolder, options: HostedHereOptions) {
+    const { identity, keys, relay, ...hosting } = options;
     const { config, load, port, ending, logger, closers } = owning;
     // The node that has the lease archives what others run for it.
     const hosted = (config: Config): Config => ({
@@ -95,7 +96,7 @@ export class HostedHere {
     };
     this.#reread = createReread(config, { load, apply, logger });
     this.#hosting = new Hosting({
-      ...host,
+      ...hosting,
       config: () => hosted(this.#reread.active),
       port,
       folder,

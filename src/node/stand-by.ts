@@ -27,7 +27,7 @@ import type { Claim } from '../threads/supervisor.ts';
 import type { WorkerKind } from '../threads/thread.ts';
 import { kindsOf, WaitingThreads } from '../threads/thread-kinds.ts';
 import type { LeaseThreadData, StandbyThreadData } from '../threads/thread-protocol.ts';
-import { type Host, HostedHere, keysOfService } from './hosted-here.ts';
+import { HostedHere, type HostedHereOptions, keysOfService } from './hosted-here.ts';
 import { type Owning, type RequiredThread, requireThread, tellFailedCommand } from './owning.ts';
 import { relayOf } from './relay-of-node.ts';
 
@@ -82,14 +82,14 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
     return { config, claim, metrics: async () => [], among: null, ...unprepared(owning) };
   }
   const data: LeaseThreadData = {
-    config: owning.config,
+    config,
     service: serviceOf(folder),
     identity: { node, process: randomUUID(), release: manifest.version },
     ownership,
     progress: ProgressBoard.memory(folder.shards),
   };
   const progress = new ProgressBoard(data.progress);
-  const relay = relayOf(owning.config, folder.shards, owning.port);
+  const relay = relayOf(config, folder.shards, owning.port);
   let onNodes: (nodes: readonly ReachableNode[]) => void = () => {};
   const among: AmongNodes = {
     identity: data.identity,
@@ -120,9 +120,10 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   if (first !== null) return { config, claim: first, metrics, among, ...unprepared(owning) };
   // The secrets key is checked before any thread is started. If the lease is taken meanwhile, the
   // folder's opening checks it.
-  const keys = await Promise.race([keysOfService(owning.config), taken.promise.then(() => null)]);
-  const threads = waitingThreads(owning, kindsOf(sizedFor(owning.config, folder.shards), folder.shards));
-  const followed = await follow(owning, folder, { data, relay, lease, keys, threads, taken: taken.promise });
+  const keys = await Promise.race([keysOfService(config), taken.promise.then(() => null)]);
+  const threads = waitingThreads(owning, kindsOf(sizedFor(config, folder.shards), folder.shards));
+  const following = { data, relay, lease, keys, threads, taken: taken.promise, onDamaged: among.noteDamaged };
+  const followed = await follow(owning, folder, following);
   return { ...followed, metrics, among, threads };
 }
 
@@ -130,9 +131,10 @@ interface Following {
   readonly data: LeaseThreadData;
   readonly relay: Relay;
   readonly lease: RequiredThread;
-  readonly keys: Host['keys'];
+  readonly keys: HostedHereOptions['keys'];
   readonly threads: WaitingThreads;
   readonly taken: Promise<Claim>;
+  readonly onDamaged: AmongNodes['noteDamaged'];
 }
 
 /** Stands by until the lease is taken, and then gives back what the service needs. */
@@ -142,7 +144,7 @@ async function follow(
   following: Following,
 ): Promise<Pick<StoodBy, 'config' | 'claim' | 'whole' | 'stepAside'>> {
   const { config, port, logger, manager, closers } = owning;
-  const { data, relay, lease, keys, threads, taken } = following;
+  const { data, relay, lease, keys, threads, taken, onDamaged } = following;
   const { service, progress, identity } = data;
   const shards = shardNumbers(folder).map((number) => followedShard(folder, number));
   const standby: StandbyThreadData = { config, service, shards, progress, isLending: false };
@@ -156,10 +158,8 @@ async function follow(
     );
   });
   owning.ending.onNotice(() => void relay.refuseNew());
-  const board = new ProgressBoard(progress);
-  const onDamaged = (partition: number) => board.noteDamaged(partition);
-  const host = { identity, standby: thread, whole, threads, relay, keys, onDamaged };
-  const hosting = new HostedHere(owning, folder, host);
+  const hosted = { identity, standby: thread, whole, threads, relay, keys, onDamaged };
+  const hosting = new HostedHere(owning, folder, hosted);
   // What was opened is closed also when the next can't be.
   const closing = (close: () => Promise<void>) => {
     const closeOnce = lazily(close);
