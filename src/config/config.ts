@@ -1,7 +1,7 @@
 // Loads the configuration, once, when the process starts: `default.json`, then the file of
 // NODE_ENV, then the environment. Each value is checked where it is set. A wrong value ends the
 // start with one line that says what is wrong, where, and what to do. Nothing else in the service
-// reads the environment.
+// takes settings from the environment.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -13,7 +13,6 @@ import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
 import { withoutSlashAtEnd } from '../core/slash-at-end.ts';
 import type { ConfigLine } from '../operator/use-cases/services.ts';
-import { shardsMax } from '../shard/shard-map.ts';
 import { refuseCombinations } from './combinations.ts';
 import {
   type AnySchema,
@@ -21,15 +20,11 @@ import {
   type ConfigKey,
   configKeys,
   configSchema,
-  edgesMax,
   expectationOf,
   isGroup,
   variableOf,
-  webhookThreadsMax,
 } from './config-schema.ts';
 import { ConfigError, type Environment, environments, type Settings, settingOf } from './settings.ts';
-
-export { ConfigError, type Environment } from './settings.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -112,28 +107,6 @@ function checkPem(path: string, contents: SecureContextOptions): void {
       `${variableOf(path)} names a file that can't be used for TLS (${reason}): name another`,
     );
   }
-}
-
-/**
- * Edges take a third of a create's processor time, which is about one core in four beside the
- * shards' commits. A payment's deliveries take as much as its requests do at the edge.
- */
-const coresPerThread = 4;
-
-/** Fills in the numbers of edges and of webhook threads: a quarter of the cores each. */
-export function withThreads(config: Config, cores: number): Config {
-  const share = Math.max(1, Math.floor(cores / coresPerThread));
-  return {
-    ...config,
-    edges: config.edges || Math.min(edgesMax, share),
-    webhookThreads: config.webhookThreads || Math.min(webhookThreadsMax, share),
-  };
-}
-
-/** The shards of a new data folder: as configured, or one for each core without an edge. */
-export function shardCountOf(config: Config, cores: number): number {
-  const { edges } = withThreads(config, cores);
-  return config.shards || Math.min(shardsMax, Math.max(1, cores - edges));
 }
 
 /** The public address without a final slash, by default of the host and the `port` listened on. */

@@ -4,8 +4,8 @@
 
 import { callsAtOnceMax } from '../networks/call-turns.ts';
 import { openLogsMax } from '../request-logs/request-logs.ts';
-import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
+import { ConfigError } from './settings.ts';
 
 /** The process itself: output, directory, audit record, and files that are open for a moment. */
 const ofProcess = 32;

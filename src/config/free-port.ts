@@ -2,8 +2,8 @@
 
 import { createServer, type ListenOptions, type Server } from 'node:net';
 import { errorCode } from '../core/errors.ts';
-import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
+import { ConfigError } from './settings.ts';
 
 /** Throws `ConfigError` when it can't. `what`: the port, which `variables` change. */
 export async function listenOn(

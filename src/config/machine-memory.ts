@@ -2,8 +2,8 @@
 
 import { totalmem } from 'node:os';
 import { memoryShares, shardMibMin } from '../shard/memory.ts';
-import { ConfigError } from './config.ts';
 import type { Config } from './config-schema.ts';
+import { ConfigError } from './settings.ts';
 
 const mib = 1024 * 1024;
 /** A larger heap keeps more records in memory, and has longer pauses. */

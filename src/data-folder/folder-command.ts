@@ -1,7 +1,7 @@
 // How a command about a data folder is carried out: a running service does it; where none runs, the
 // folder is locked and the command is done here, between two rows of the audit record.
 
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/settings.ts';
 import { keepAlive } from '../core/scheduler.ts';
 import { scrub } from '../core/secret-text.ts';
 import { SecretUnreadable } from '../crypto/secret-box.ts';

@@ -4,8 +4,8 @@
 // So when the process is killed, the keys in the file open everything, and the command can be run
 // again.
 
-import type { Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import type { Environment } from '../config/settings.ts';
 import { elementAt } from '../core/assert.ts';
 import { idOfKey, newSecretsKey, SecretBox } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';

@@ -4,8 +4,8 @@
 // that a start notices a file with other keys.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { ConfigError, type Environment } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { ConfigError, type Environment } from '../config/settings.ts';
 import { errorCode } from '../core/errors.ts';
 import { isSecretsKey, newSecretsKey, SecretBox, SecretUnreadable } from '../crypto/secret-box.ts';
 import type { Directory } from '../directory/directory.ts';

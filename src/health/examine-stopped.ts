@@ -4,9 +4,10 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { checkFiles, type Environment, shardCountOf, withThreads } from '../config/config.ts';
+import { checkFiles } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { sizedFor } from '../config/sizing.ts';
+import type { Environment } from '../config/settings.ts';
+import { shardCountOf, sizedFor } from '../config/sizing.ts';
 import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
@@ -58,8 +59,7 @@ async function check(name: string, run: () => string | Promise<string>): Promise
 }
 
 function sizedForMachine(config: Config): Config {
-  const cores = availableParallelism();
-  return sizedFor(config, shardCountOf(withThreads(config, cores), cores));
+  return sizedFor(config, shardCountOf(config, availableParallelism()));
 }
 
 /** Opens the folder and its directory with a start's checks, and closes them again. */

@@ -5,8 +5,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError, checkFiles, describeConfig } from '../config/config.ts';
+import { checkFiles, describeConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
+import { ConfigError } from '../config/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 interface RereadOptions {

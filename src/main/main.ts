@@ -3,9 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import Registry from 'prom-client/lib/registry.js';
-import { baseUrlOf, ConfigError, checkFiles, describeConfig, environmentOf } from '../config/config.ts';
+import { baseUrlOf, checkFiles, describeConfig, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { freePort } from '../config/free-port.ts';
+import { ConfigError } from '../config/settings.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
 import { SecretBox } from '../crypto/secret-box.ts';

@@ -3,8 +3,8 @@
 
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shardCountOf } from '../config/config.ts';
 import { postgresOf } from '../config/postgresql.ts';
+import { shardCountOf } from '../config/sizing.ts';
 import { keepAlive } from '../core/scheduler.ts';
 import {
   type DataFolder,

@@ -3,16 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  baseUrlOf,
-  ConfigError,
-  checkFiles,
-  describeConfig,
-  loadConfig,
-  shardCountOf,
-  withThreads,
-} from '../../src/config/config.ts';
+import { baseUrlOf, checkFiles, describeConfig, loadConfig } from '../../src/config/config.ts';
 import { configKeys, variableOf } from '../../src/config/config-schema.ts';
+import { ConfigError } from '../../src/config/settings.ts';
+import { shardCountOf, withThreads } from '../../src/config/sizing.ts';
 import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { createAuthority } from '../webhooks/certificates.ts';

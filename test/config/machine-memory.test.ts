@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { machineBytes, withShardMemory } from '../../src/config/machine-memory.ts';
+import { ConfigError } from '../../src/config/settings.ts';
 
 const configDir = fileURLToPath(new URL('../../config', import.meta.url));
 const mib = 1024 * 1024;
