@@ -23,7 +23,7 @@ test('while writes wait for a standby a node is unheard of, and not gone', {
   const [, standby] = servers.all;
   standby!.freeze();
   context.after(() => standby!.thaw());
-  const seen = new Set<string>();
+  const seen = new Set<string>(before.nodes.map(({ role }) => role));
   // Long enough for whoever waits to have given up and tried again.
   await poll(async () => {
     const { nodes, postgresql } = await status();
