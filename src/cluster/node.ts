@@ -1,5 +1,7 @@
 // A node among those that share a service, as the others know it.
 
+import { defined } from '../core/assert.ts';
+
 /** The service: its data folder, as each of its machines has one. */
 export interface ServiceIdentity {
   readonly folder: string;
@@ -58,9 +60,19 @@ export function mismatchOf(there: LinksBy, here: LinksBy): string | null {
   return `its links go by ${there}, and those here by ${here}: set PAYMENTS_CLUSTER_CERT_FILE on both nodes, or on neither`;
 }
 
-/** A node, as host:port. */
-export function parseNodeAddress(address: string): { readonly host: string; readonly port: number } | null {
+interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A node's address as host:port; null: it is malformed. */
+export function parseNodeAddress(address: string): HostAndPort | null {
   const [, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address)?.filter(Boolean) ?? [];
   const port = Number(digits);
   return host === undefined || port === 0 || port > 65_535 ? null : { host, port };
+}
+
+/** The parts of an address that was configured, and is therefore well-formed. */
+export function configuredAddress(address: string): HostAndPort {
+  return defined(parseNodeAddress(address), 'addresses are checked where they are configured');
 }

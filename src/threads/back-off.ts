@@ -3,6 +3,9 @@
 
 import { type BackOffTimes, backOffMs } from '../core/scheduler.ts';
 
+/** Of a node that can't be connected to. */
+export const redialTimes: BackOffTimes = { minMs: 2_000, maxMs: 60_000 };
+
 export class BackOff {
   readonly #times: BackOffTimes;
   /** Monotonic. */

@@ -3,13 +3,12 @@
 // tries that again for as long as it takes.
 
 import { Link } from '../cluster/link.ts';
-import { parseNodeAddress } from '../cluster/node.ts';
+import { configuredAddress } from '../cluster/node.ts';
 import { connectToNode, type LinkProof } from '../cluster/node-tls.ts';
 import { isDialer } from '../cluster/wires.ts';
-import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, redialTimes } from './back-off.ts';
 import type { FromOtherHost, OtherHost } from './lending-protocol.ts';
 
 interface HostLinksOptions {
@@ -24,8 +23,6 @@ interface HostLinksOptions {
   readonly onChange: (process: string, areTogether: boolean) => void;
 }
 
-const again = { minMs: 2_000, maxMs: 60_000 };
-
 /** Lets the other host know that this one is there, until the returned function is called. */
 export function sayHere(link: Link, beatMs: number): () => void {
   const beating = setInterval(() => link.tell({ type: 'here' } satisfies FromOtherHost), beatMs);
@@ -36,7 +33,7 @@ export class HostLinks {
   readonly #options: HostLinksOptions;
   /** By process. Null: the connection is being made. */
   readonly #links = new Map<string, Link | null>();
-  readonly #backOff = new BackOff(again, () => performance.now());
+  readonly #backOff = new BackOff(redialTimes, () => performance.now());
   #isEnded = false;
 
   constructor(options: HostLinksOptions) {
@@ -61,8 +58,7 @@ export class HostLinks {
     const { here, proof, beatMs, silentMsMax, logger, onChange } = this.#options;
     this.#links.set(process, null);
     try {
-      const to = defined(parseNodeAddress(address), 'nodes note addresses that were checked');
-      const socket = await connectToNode(to, node, proof());
+      const socket = await connectToNode(configuredAddress(address), node, proof());
       const link = new Link(socket, 'dialed', {
         onControl() {},
         silentMsMax,

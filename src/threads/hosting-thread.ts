@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { TrustBorrower } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
-import { parseNodeAddress } from '../cluster/node.ts';
+import { configuredAddress } from '../cluster/node.ts';
 import { createNodeServer } from '../cluster/node-tls.ts';
 import { WireEnds } from '../cluster/wires.ts';
 import { defined } from '../core/assert.ts';
@@ -159,8 +159,5 @@ const answers: Answers<ThreadQuestions> = {
   },
 };
 main.on('message', carryOut(answers, tell));
-const { port } = defined(
-  config.cluster.link === null ? null : parseNodeAddress(config.cluster.link),
-  'the link has an address',
-);
+const { port } = configuredAddress(defined(config.cluster.link, 'only nodes with a link host anything'));
 server.listen({ host: config.host, port }, () => tell({ type: 'ready' }));

@@ -4,14 +4,13 @@
 
 import { TrustLender } from '../cluster/lent-trust.ts';
 import { Link } from '../cluster/link.ts';
-import { linksByOf, mismatchOf, parseNodeAddress, type ReachableNode } from '../cluster/node.ts';
+import { configuredAddress, linksByOf, mismatchOf, type ReachableNode } from '../cluster/node.ts';
 import { connectToNode } from '../cluster/node-tls.ts';
-import { defined } from '../core/assert.ts';
 import { errorText } from '../core/errors.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, redialTimes } from './back-off.ts';
 import type { FromHost, FromLender, LendingThreadData, OtherHost } from './lending-protocol.ts';
 import { ownProof } from './link-proof.ts';
 import type { Connected, ThreadQuestions } from './thread-protocol.ts';
@@ -35,9 +34,8 @@ let count = 0;
 const hosts = new Map<string, OtherHost>();
 let isStopping = false;
 
-const again = { minMs: 2_000, maxMs: 60_000 };
 /** Of nodes that could not be connected to, by process. */
-const backOff = new BackOff(again, () => performance.now());
+const backOff = new BackOff(redialTimes, () => performance.now());
 /** Why, as it was told last. */
 const refusals = new Map<string, string>();
 
@@ -69,11 +67,7 @@ async function dial({ node, process, link: address, linksBy: there }: ReachableN
   }
   links.set(process, null);
   try {
-    const socket = await connectToNode(
-      defined(parseNodeAddress(address), 'nodes note addresses that were checked'),
-      node,
-      proof.now,
-    );
+    const socket = await connectToNode(configuredAddress(address), node, proof.now);
     lead({ node, process, link: address }, socket);
   } catch (error) {
     links.delete(process);
