@@ -1,6 +1,5 @@
-// The shards that this node runs for the one that has the lease, while it stands by for the others:
-// their threads. It runs edges and webhook threads for that one, too, and the thread of this node's
-// request logs.
+// The threads that this node runs for the one that has the lease while it stands by: those of
+// shards, with the webhook threads that these need, edges, and the thread of its own request logs.
 
 import type { MessagePort } from 'node:worker_threads';
 import { errorText } from '../core/errors.ts';
@@ -39,7 +38,7 @@ interface Taking extends Pick<Taken, 'term' | 'port'> {
   readonly mayStart: () => boolean;
 }
 
-const lookMs = 1_000;
+const diskLookMs = 1_000;
 
 export class Hosting {
   readonly #options: HostingOptions;
@@ -57,12 +56,12 @@ export class Hosting {
   #isStopping = false;
   readonly #halted = Promise.withResolvers<void>();
   readonly #room: DiskRoom;
-  readonly #looking: NodeJS.Timeout;
+  readonly #watchingDisk: NodeJS.Timeout;
 
   constructor(options: HostingOptions) {
     this.#options = options;
     this.#room = new DiskRoom(options.config().dataDir, (isFull) => this.#diskChanged(isFull));
-    this.#looking = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), lookMs).unref();
+    this.#watchingDisk = setInterval(() => this.#shards.size > 0 && this.#room.isFull(), diskLookMs).unref();
     this.#board = new OwnershipBoard(options.trust, trustClocks);
     this.#edges = new HostedEdges(options);
     this.#webhooks = new HostedWebhooks(options);
@@ -213,7 +212,7 @@ export class Hosting {
   /** Resolves when every shard and every edge has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearInterval(this.#looking);
+    clearInterval(this.#watchingDisk);
     this.#halted.resolve();
     // They ask the shards.
     await Promise.all([this.#work, this.#edges.stop()]);

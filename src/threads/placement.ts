@@ -23,9 +23,9 @@ export class Placement {
   readonly #here: string;
   /** The other processes that are there, as PostgreSQL knows, and are to run partitions. */
   #known: readonly string[] = [];
-  /** Those that once had nearly all of every partition that others run. */
+  /** Those that have once had nearly everything of all partitions that others run. */
   readonly #caughtUp = new Set<string>();
-  /** Those that were drained, as was heard of each last. */
+  /** Those that were drained, going by what was last heard of each. */
   readonly #drained = new Set<string>();
   /** Those that this node is connected to. */
   readonly #linked = new Map<string, LinkedNode>();
@@ -159,10 +159,8 @@ export class Placement {
     const fixed: (string | null)[] = [];
     for (const [number, wanted] of this.#wanted.entries()) {
       const able = candidates.filter((process) => this.#canRun(process, number));
-      const [placed, countOf] = [
-        elementAt(this.#placed, number),
-        (process: string) => fixed.filter((each) => each === process).length,
-      ];
+      const placed = elementAt(this.#placed, number);
+      const countOf = (process: string) => fixed.filter((each) => each === process).length;
       const [least = this.#here] = able.toSorted((one, other) => countOf(one) - countOf(other));
       if (wanted !== null && able.includes(wanted)) fixed.push(wanted);
       else if (able.length === candidates.length) fixed.push(null);

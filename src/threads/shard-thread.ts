@@ -146,8 +146,8 @@ const committer = config.journal.url === null ? 'the disk' : 'PostgreSQL or the 
 let isStalled = false;
 const startedAt = performance.now();
 const journal = await open();
-const { cacheBytesMax, unwrittenBytesMax } = memoryShares(config.memory.shardMib);
-metrics.residentBytesMax.set(cacheBytesMax + unwrittenBytesMax);
+const memory = memoryShares(config.memory.shardMib);
+metrics.residentBytesMax.set(memory.cacheBytesMax + memory.unwrittenBytesMax);
 
 const secrets = new SecretBox(data.secretsKeys);
 const send = createSend(config, () => ownership.isHeld(number));
@@ -175,7 +175,7 @@ const running = new RunningShard({
   },
   fillRandom: randomFillSync,
   secrets,
-  memory: memoryShares(config.memory.shardMib),
+  memory,
   webhookThreads: config.webhookThreads,
   clocks: systemClocks(),
   scheduler: systemScheduler,
@@ -270,7 +270,7 @@ const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, show),
   account({ account }) {
     networks.put(account.id, account.connectors);
-    running.shard.putAccount(account);
+    shard.putAccount(account);
   },
   directory: ({ revision }) => running.noteDirectory(revision),
   resume: () => running.resume(),

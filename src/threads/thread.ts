@@ -14,10 +14,10 @@ import { startWorker, type WaitingWorker } from './start-worker.ts';
 import type { Connection, Instruction, News, Notice, ThreadQuestions } from './thread-protocol.ts';
 import { startDataVariable } from './thread-side.ts';
 
-// V8 collects a whole heap when it and the buffers beside it have grown by some megabytes since the
-// last time: so it begins with small heaps. A shard holds tens of megabytes of buffers until its
-// checkpoint has them, so it would mark its heap, of which nothing can be freed, every few thousand
-// requests. Below this size, or half of a smaller limit, it leaves the old generation alone.
+// V8 collects a small heap in full whenever that, with the buffers beside it, has grown by some
+// megabytes. A shard holds tens of megabytes of buffers until its checkpoint has them, so V8 would
+// mark its heap every few thousand requests and free nothing. Below this size, or half of a smaller
+// limit, it leaves the old generation alone.
 const quietHeapMib = 128;
 
 /** Longer than a link that is lost takes to show. */
@@ -25,7 +25,7 @@ const unansweredMsMax = 5_000;
 /** A node that takes longer to begin with a thread may never do so, as when its disk hangs. */
 export const startMsMax = 60_000;
 
-/** To be called before the first thread is started. */
+/** Has V8 leave small heaps alone. To be called before the first thread is started. */
 export function quietHeaps(): void {
   setFlagsFromString(`--initial-old-space-size=${quietHeapMib}`);
 }
@@ -61,7 +61,7 @@ interface Carrier {
   onExit(listener: (code: number | null) => void): void;
 }
 
-/** A thread of this process. */
+/** A kind of thread of this process. */
 export interface WorkerKind {
   readonly name: string;
   readonly entry: URL;
@@ -102,7 +102,7 @@ function carrierProcess(entry: URL, data: unknown): Carrier {
 function carrierElsewhere(port: MessagePort, where: string): Carrier {
   const ended = Promise.withResolvers<number>();
   let onError: (error: Error) => void = () => {};
-  port.on('message', (message: Elsewhere) => {
+  port.on('message', (message: FromElsewhere) => {
     if (message.type === 'exit') ended.resolve(message.code);
   });
   port.on('close', () => {
@@ -113,7 +113,7 @@ function carrierElsewhere(port: MessagePort, where: string): Carrier {
     waiting: null,
     postMessage: (message, transfer) => port.postMessage(message, transfer),
     onMessage: (listener) =>
-      port.on('message', (message: Elsewhere) => {
+      port.on('message', (message: FromElsewhere) => {
         if (message.type !== 'exit') listener(message);
       }),
     onError: (listener) => {
@@ -131,10 +131,10 @@ interface Place {
 }
 
 /** What comes of a thread of another node. */
-type Elsewhere = Notice | { readonly type: 'exit'; readonly code: number };
+type FromElsewhere = Notice | { readonly type: 'exit'; readonly code: number };
 
 export class Thread {
-  readonly #worker: Carrier;
+  readonly #carrier: Carrier;
   /** Where it runs; null: on this node. */
   readonly #place: Place | null;
   /** How many times it was connected. */
@@ -175,7 +175,7 @@ export class Thread {
   }
 
   private constructor(carrier: Carrier, heapMib?: number, place: Place | null = null) {
-    this.#worker = carrier;
+    this.#carrier = carrier;
     this.#place = place;
     this.#waiting = carrier.waiting;
     this.#questions = new Questions((question) => carrier.postMessage(question));
@@ -183,7 +183,7 @@ export class Thread {
     this.ready = ready.promise;
     // The promise may reject when nobody waits for it any more.
     this.ready.catch(() => {});
-    this.#worker.onMessage((notice) => {
+    this.#carrier.onMessage((notice) => {
       this.#follower?.postMessage(notice);
       if (notice.type === 'ready') {
         this.#isReady = true;
@@ -194,12 +194,12 @@ export class Thread {
       } else if ('question' in notice) this.#questions.take(notice);
       else this.#onNews(notice);
     });
-    this.#worker.onError((error) => {
+    this.#carrier.onError((error) => {
       const advice = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? `; its heap may take ${heapMib} MiB` : '';
       this.#failure ??= new ThreadFailure(error.message + advice, false);
     });
     this.ended = new Promise((resolve) => {
-      this.#worker.onExit((code) => {
+      this.#carrier.onExit((code) => {
         this.#isReady = false;
         if (code !== 0) this.#failure ??= new ThreadFailure(`the thread ended with code ${code}`, false);
         this.#gone = this.#failure ?? new ThreadFailure('the thread has ended', false);
@@ -212,7 +212,7 @@ export class Thread {
   }
 
   #tellEnd(code: number): void {
-    this.#follower?.postMessage({ type: 'exit', code } satisfies Elsewhere);
+    this.#follower?.postMessage({ type: 'exit', code } satisfies FromElsewhere);
     this.#follower?.close();
   }
 
@@ -231,9 +231,9 @@ export class Thread {
     this.#follower = port;
     // It may have failed while it waited.
     if (this.#gone !== null) this.#tellEnd(1);
-    this.#questions = new Questions((question) => this.#worker.postMessage(question), undefined, -1);
+    this.#questions = new Questions((question) => this.#carrier.postMessage(question), undefined, -1);
     instructions.open((instruction) =>
-      this.#worker.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
+      this.#carrier.postMessage(instruction, 'port' in instruction ? [instruction.port] : []),
     );
   }
 
@@ -262,8 +262,8 @@ export class Thread {
   /** The thread's own node turns the end of a wire into a port. */
   connect(connection: Connection, over: MessagePort | WireEnd): void {
     const count = ++this.#connections;
-    if (over instanceof MessagePort) this.#worker.postMessage({ ...connection, count, port: over }, [over]);
-    else this.#worker.postMessage({ ...connection, count, wire: over });
+    if (over instanceof MessagePort) this.#carrier.postMessage({ ...connection, count, port: over }, [over]);
+    else this.#carrier.postMessage({ ...connection, count, wire: over });
   }
 
   /** Asks a question. Rejects when the thread has ended, or ends before it has answered. */

@@ -23,7 +23,7 @@ const nobodyServes =
 
 export type Cluster = ReturnType<typeof clusterOf>;
 
-/** The nodes that share PostgreSQL; null: none is configured. */
+/** The nodes that share this PostgreSQL; null: none is configured, and each question is refused. */
 export function clusterOf(postgres: PostgresOptions | null) {
   return {
     status: () => askAbout(postgres, readCluster),
@@ -49,10 +49,7 @@ async function moveLease(primary: Primary, to: string): Promise<MovedLease> {
   return move(primary, from, to);
 }
 
-/**
- * Has the node that has the lease run a partition at `to`, or have it run there, and resolves when
- * it does.
- */
+/** Has node `to` run a partition, and resolves when it does. */
 async function movePartition(primary: Primary, partition: number, to: string): Promise<MovedPartition> {
   const before = await readCluster(primary);
   const refusal = refusalOfMove(before, partition, to);
@@ -94,8 +91,8 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
 }
 
 /**
- * Has other nodes do what `node` does. The lease moves to the node that stands by and has most of
- * it; partitions that it runs for that one are taken back.
+ * Has other nodes do what `node` does. The lease, if it has that, moves to the node that stands by
+ * and lacks the least. Otherwise it is lent no partitions any more.
  */
 async function drain(primary: Primary, node: string): Promise<MovedLease | DrainedNode> {
   const { serving, nodes } = await readCluster(primary);
@@ -103,7 +100,7 @@ async function drain(primary: Primary, node: string): Promise<MovedLease | Drain
   return move(primary, node, successorOf(node, nodes).node);
 }
 
-/** The node that takes the lease when `node` gives it back: the one that has most of it. */
+/** The node that takes the lease when `node` gives it back: the one that lacks the least. */
 function successorOf(node: string, nodes: readonly ClusterNode[]): ClusterNode {
   const behind = (each: ClusterNode) => each.behind_entries ?? Number.POSITIVE_INFINITY;
   const [best] = nodes
@@ -114,8 +111,8 @@ function successorOf(node: string, nodes: readonly ClusterNode[]): ClusterNode {
 }
 
 /**
- * Has other nodes do what `node` does, and has it stop then. Resolves when it has stopped, and
- * nothing tells of it any more; also where it was gone.
+ * Has other nodes do what `node` does, and has it stop then. Resolves when it has stopped and is
+ * forgotten. One that is gone already is only forgotten.
  */
 async function leave(primary: Primary, node: string): Promise<LeftNode> {
   const { serving, nodes } = await readCluster(primary);
@@ -146,7 +143,7 @@ async function takeBack(primary: Primary, node: string, nodes: readonly ClusterN
   return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
 }
 
-/** A node that was drained, or was to leave, is given partitions and edges again. */
+/** Has a node that was drained, or was to leave, be given partitions and edges again. */
 async function join(primary: Primary, node: string): Promise<JoinedNode> {
   const { nodes } = await readCluster(primary);
   const was_drained = nodes.some((each) => each.node === node && (each.is_drained || each.is_leaving));
