@@ -28,7 +28,7 @@ const nodesMax = 64;
 const knockingMax = 64;
 
 /** The files of a node that has a certificate. */
-export interface NodeFiles {
+interface NodeFiles {
   readonly certFile: string | null;
   readonly keyFile: string | null;
   readonly caFile: string | null;

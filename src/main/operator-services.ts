@@ -14,6 +14,7 @@ import { listenSecret } from '../edge/api/stream-sources.ts';
 import { createApiCaller } from '../operator/use-cases/api-caller.ts';
 import { OperatorFailure } from '../operator/use-cases/failures.ts';
 import type { CompactItem, OperatorServices, ShardAnswer } from '../operator/use-cases/services.ts';
+import { askNoLogs } from '../request-logs/client.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { toldMetrics } from '../telemetry/metrics.ts';
@@ -83,7 +84,7 @@ export function operatorServices(
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metrics: async () => toldMetrics(await metrics()),
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
-    requestLogs: requestLogs?.ask ?? (async () => null),
+    requestLogs: requestLogs?.ask ?? askNoLogs,
     askShard,
     callApi: createApiCaller({
       baseUrl,

@@ -54,6 +54,9 @@ interface Batch {
   readonly bytes: readonly number[];
 }
 
+/** Asks nobody: no request logs are kept. */
+export const askNoLogs: AskLogs = async () => null;
+
 export class RequestLogClient {
   readonly #options: RequestLogClientOptions;
   #port: LogPort | null = null;

@@ -27,6 +27,7 @@ import { createCallers, createVisitors } from '../edge/http/visitors.ts';
 import { createSite } from '../edge/site.ts';
 import { pageAssets } from '../html/assets.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
+import { askNoLogs } from '../request-logs/client.ts';
 import { type Answers, answerQuestion } from '../rpc/questions.ts';
 import { ShardClient } from '../shard/client.ts';
 import { clientBounds, memoryShares } from '../shard/memory.ts';
@@ -103,6 +104,7 @@ process.on('uncaughtException', fail);
 process.on('unhandledRejection', (error) => visits.failed(error, 'connection', null));
 
 const requestLogs = createRequestLogClient(config, logger, countLostEntries(registry));
+const askLogs = requestLogs?.ask ?? askNoLogs;
 
 function onAnswered(answered: Answered): void {
   const { org, livemode, isLogged } = answered;
@@ -131,7 +133,7 @@ const api = new Api({
   clock: Date.now,
   eventStreams: new EventStreams(),
   listenKey: Buffer.from(listenKey, 'base64'),
-  askLogs: requestLogs?.ask ?? (async () => null),
+  askLogs,
   usedKeys,
   addressOf: createClientAddressText(config.pages.trustedProxies),
   onAnswered,
@@ -192,7 +194,7 @@ const site = createSite({
     port: dashboardPort,
     visitors,
     sessions: new KnownSessions(createCookies(baseUrl.startsWith('https:')).session),
-    askLogs: requestLogs?.ask ?? (async () => null),
+    askLogs,
     isTrusted,
     shardOf: (org) => api.shardOf(org),
   }),

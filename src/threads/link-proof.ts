@@ -7,7 +7,7 @@ import type { Config } from '../config/config-schema.ts';
 import { createCertificateMetric } from '../telemetry/cluster-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-export interface OwnProof {
+interface OwnProof {
   readonly now: LinkProof;
   /** Goes on with what it has where the files can't be used, and logs why. */
   reread(config: Config): void;
