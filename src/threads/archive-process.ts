@@ -105,7 +105,7 @@ const archivers = new Map<string, Archiver>([
   ['directory', archiverOf('directory', 'rows', directorySource(directory))],
 ]);
 
-let stopping = false;
+let isStopping = false;
 let timer: NodeJS.Timeout | undefined;
 let failedInARow = 0;
 let running: Promise<void> = Promise.resolve();
@@ -113,7 +113,7 @@ let running: Promise<void> = Promise.resolve();
 async function round(): Promise<void> {
   let failed = false;
   for (const [part, archiver] of archivers) {
-    if (stopping) return;
+    if (isStopping) return;
     try {
       await archiver.run();
     } catch (error) {
@@ -126,7 +126,7 @@ async function round(): Promise<void> {
     }
   }
   failedInARow = failed ? failedInARow + 1 : 0;
-  if (stopping) return;
+  if (isStopping) return;
   timer = setTimeout(begin, backOffMs(poll, failedInARow));
 }
 
@@ -142,7 +142,7 @@ async function show(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  stopping = true;
+  isStopping = true;
   clearTimeout(timer);
   await running;
   await Promise.all([directory.close(), ...copies.map((copy) => copy.close())]);

@@ -9,7 +9,6 @@ import { systemTimers } from '../core/scheduler.ts';
 import type { SecretBox } from '../crypto/secret-box.ts';
 import { checkWebhookUrl } from '../http-client/address-guard.ts';
 import { headerLines, Posts } from '../http-client/posts.ts';
-import { ResolutionFailure } from '../http-client/resolver.ts';
 import { callsAtOnceMax } from '../networks/call-turns.ts';
 import {
   availableIn,
@@ -26,7 +25,7 @@ import type { ModeNetworks, Networks, OutcomeListener, TellingNetworks } from '.
 import { postTimeoutMs, type SendPost } from '../networks/post.ts';
 import { createSimulator } from '../networks/simulator.ts';
 import type { AvailableNetworks } from '../shard/account.ts';
-import { outboundOf, resolverOf } from './outbound.ts';
+import { outboundOf } from './outbound.ts';
 
 /** Why an address can't be that of a payment network or of its page, in short; null when it can. */
 export function networkAddressFaultOf({ webhooks }: Config): (url: string) => string | null {
@@ -155,28 +154,4 @@ export class ConfiguredNetworks implements Networks {
   onOutcome(listener: OutcomeListener): void {
     this.#simulator.onOutcome(listener);
   }
-}
-
-const lookupTimeoutMs = 5_000;
-
-/**
- * Checks whether a webhook address is allowed: its form, and every address that its name resolves
- * to. The same rules are checked again at each attempt. It rejects when the name does not resolve
- * now, because there is no address to check.
- */
-export function createAddressCheck(config: Config): (url: string) => Promise<boolean> {
-  const { allowHttp, allowPrivate } = config.webhooks;
-  const resolve = resolverOf(config, lookupTimeoutMs);
-  return async (url) => {
-    const checked = checkWebhookUrl(url, { allowHttp, allowPrivate });
-    if (!checked.ok) return false;
-    if (checked.literal !== null) return true;
-    try {
-      await resolve(checked.host);
-      return true;
-    } catch (error) {
-      if (error instanceof ResolutionFailure && error.notPublic) return false;
-      throw error;
-    }
-  };
 }

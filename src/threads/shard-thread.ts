@@ -28,7 +28,8 @@ import { systemClocks, trustClocks, watchClock } from '../telemetry/system-clock
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { InstructionGate } from './instruction-gate.ts';
-import { ConfiguredNetworks, createAddressCheck, createSend } from './networks.ts';
+import { ConfiguredNetworks, createSend } from './networks.ts';
+import { createAddressCheck } from './outbound.ts';
 import { RunningShard } from './running-shard.ts';
 import type { Connected, ShardThreadData, ThreadQuestions } from './thread-protocol.ts';
 import { carryOut, commonAnswers, failThread, startOfThread } from './thread-side.ts';
