@@ -1,5 +1,5 @@
-// A connection to the primary among several servers. It is used by one partition alone, and it is
-// never used again after an error: whoever owns the partition then begins anew.
+// A connection to the primary among several servers. One owner or reader uses it alone, and never
+// again after an error: that one then begins anew with another.
 
 import pg from 'pg';
 import type { Timers } from '../core/scheduler.ts';
@@ -16,14 +16,14 @@ export interface PostgresOptions {
 
 const connectMs = 2_000;
 /**
- * A node that stands still within a transaction keeps its locks for so long: the server ends the
- * connection then, which it would keep for hours. The others wait for them.
+ * A node that stands still within a transaction keeps its locks, for which the others wait, for so
+ * long. Then the server ends the connection, which it would otherwise keep for hours.
  */
 const idleMs = 2_000;
 /**
- * The server notices so that a node was cut off, whose connections it would keep for two hours, or
- * for a quarter of one where an answer is on its way: it has room for few, and a node that is back
- * needs new ones.
+ * By these the server notices that a node was cut off. Otherwise it would keep its connections for
+ * two hours, or for a quarter of one where an answer is on its way. It has room for few, and a node
+ * that is back needs new ones.
  */
 const [keepAliveSeconds, keepAlivesMax] = [10, 3];
 
@@ -133,7 +133,7 @@ export class Primary {
   }
 }
 
-/** So much longer the others may take to answer than the first server that takes writes. */
+/** The others may take so much longer to answer than the first server that takes writes. */
 const othersMs = 300;
 
 /** The writable server with the newest timeline, or why there is none. */

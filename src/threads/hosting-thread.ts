@@ -1,7 +1,7 @@
-// The entry of the thread over which a node that stands by runs threads for the one that has the
-// lease. That one connects; this node asks it for trust by beats, and may speak for what it was
-// lent for as long as it is granted, counted from sending the beat: so for no longer than the other
-// one may itself.
+// The entry of the thread through which a node that stands by is lent what it runs for the one that
+// has the lease. That one connects. This node asks it for trust by beats, and may speak for what it
+// was lent for as long as it is granted, counted from sending the beat: so for no longer than the
+// other one may itself.
 
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Where the shards of the node that has the lease run: here, or in other nodes that stand by and
-// can be reached. They are spread as operators want it, else evenly, and moved one at a time. A
+// The node that has the lease has other nodes run some of its shards: those that stand by and can
+// be reached. Shards are spread as operators want it, else evenly, and moved one at a time. A
 // partition that another node runs is followed here meanwhile, so that this node can run it at once
 // when that one is lost. Those nodes run edges, too.
 

@@ -1,4 +1,4 @@
-// The partitions as a node follows them that does not own them, put together from ports: it mirrors
+// The partitions that a node follows because others own them, put together from ports: it mirrors
 // their logs and keeps their checkpoints up to date. A partition that this node is to own is let
 // go, because a journal has one writer, and may be followed again later. The entry of the thread
 // that stands by gives it the real ports, and the simulator (test/simulator) its own, so both run
