@@ -43,27 +43,34 @@ test('it is refused while the shard can not say which event is the newest', asyn
   assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['503, 1 s']);
 });
 
-test('what was found while the key was revoked is not sent', async () => {
+/** What a client is sent of two events that come together, when its key opens the stream `allowed` times. */
+async function sentUntilRevoked(allowed: number): Promise<string[]> {
   const said: string[] = [];
-  let isAllowed = true;
   const exchange = {
     isOpen: true,
     begin() {},
-    write: async (text: string) => said.push(text),
+    write: async (text: string) => said.push(...text.split('\n').filter((line) => line.startsWith('id: '))),
     finish: () => said.push('finish'),
   } as unknown as Exchange;
+  const step = (...ids: string[]) => ids.map((id) => ({ id, body: '{}' }));
   const source = {
     isPosition: () => true,
     begin: async () => ({ events: '', cursor: 'evt_1' }),
-    next: async () => {
-      isAllowed = false;
-      return { items: [{ id: 'evt_2', body: '{}' }], cursor: 'evt_2', isFull: false };
-    },
+    next: async () => ({ items: step('evt_2', 'evt_3'), cursor: 'evt_3', isFull: true }),
   };
   const head = { lastEventId: '' } as RequestHead;
   const call = { exchange, headers: '', org: 'org_1', source, head, onBegin() {} };
-  await new EventStreams().stream({ ...call, isAllowed: () => isAllowed });
-  assert.deepEqual(said, ['retry: 1000\n', 'finish']);
+  let looks = 0;
+  await new EventStreams().stream({ ...call, isAllowed: () => ++looks <= allowed });
+  return said;
+}
+
+test('what was found while the key was revoked is not sent', async () => {
+  assert.deepEqual(await sentUntilRevoked(1), ['finish']);
+});
+
+test('what a slow client has not taken when its key is revoked is not sent', async () => {
+  assert.deepEqual(await sentUntilRevoked(2), ['id: evt_2', 'finish']);
 });
 
 test('of the requests that come together only the last one says where to go on, and those for the stream are not among them', async () => {

@@ -95,9 +95,11 @@ export class EventStreams {
     let [cursor, writtenAt] = [begun.cursor, performance.now()];
     while (exchange.isOpen && !exchange.isClosing && isAllowed()) {
       const step = await source.next(cursor);
-      if (!isAllowed()) break;
-      for (const { id, body } of step.items)
+      for (const { id, body } of step.items) {
+        // A slow client may take minutes for the items of one step.
+        if (!isAllowed()) return exchange.finish();
         await exchange.write(`${id === null ? '' : `id: ${id}\n`}data: ${body}\n\n`);
+      }
       cursor = step.cursor;
       if (step.isFull) continue;
       if (performance.now() - writtenAt >= heartbeatMs) {
