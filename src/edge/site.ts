@@ -122,19 +122,19 @@ export function createSite(options: SiteOptions): Handler {
   };
   return (exchange, head) => {
     const { method, path, refusal } = head;
-    const refuse = (fault: Refusal) => refuseVisit(exchange, head, fault);
+    const refuseThis = (fault: Refusal) => refuseVisit(exchange, head, fault);
     exchange.entry = 'site';
-    exchange.trouble = { onTrouble: () => refuse(failed) };
+    exchange.trouble = { onTrouble: () => refuseThis(failed) };
     const network = method === 'POST' ? callbackAddressOf(path) : null;
     const isRead = method === 'GET' || method === 'HEAD';
     const page = isRead ? documents[path] : undefined;
-    if (refusal !== null) refuse(refusal);
+    if (refusal !== null) refuseThis(refusal);
     else if (page !== undefined) page(exchange, head);
-    else if (!isTrusted()) refuse(unavailable);
-    else if (isDashboardPath(path)) dashboard.answer(exchange, head, refuse);
-    else if (network !== null) answerCallback(options, network, exchange, head, refuse);
-    else if (isPagePath(path)) visitPage(pages, exchange, head, refuse);
+    else if (!isTrusted()) refuseThis(unavailable);
+    else if (isDashboardPath(path)) dashboard.answer(exchange, head, refuseThis);
+    else if (network !== null) answerCallback(options, network, exchange, head, refuseThis);
+    else if (isPagePath(path)) visitPage(pages, exchange, head, refuseThis);
     else if (isRead && isDocsPath(path)) visitPages(exchange, head);
-    else refuse(unknownAddress(head));
+    else refuseThis(unknownAddress(head));
   };
 }

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import Registry from 'prom-client/lib/registry.js';
 import { baseUrlOf, checkFiles, describeConfig, environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { freePort } from '../config/free-port.ts';
+import { freePort } from '../config/ports.ts';
 import { ConfigError } from '../config/settings.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { errorText } from '../core/errors.ts';
@@ -69,7 +69,7 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
   try {
     await run({ config, load, acceptLoss, ending, closers });
   } catch (error) {
-    failure = ofCommandLine(error);
+    failure = asCommandFailure(error);
     throw failure;
   } finally {
     await closeAll(closers, failure);
@@ -77,10 +77,10 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
 }
 
 /**
- * What the command line tells of an error: that the start was refused, that another start may help,
- * or that this is a bug.
+ * An error as the command line tells it: the start was refused, or another start may help. Any
+ * other is a bug, and stays as it is.
  */
-function ofCommandLine(error: unknown): unknown {
+function asCommandFailure(error: unknown): unknown {
   const refusals = [ConfigError, DataFolderError, JournalDamaged];
   if (refusals.some((refusal) => error instanceof refusal)) return new CommandFailure(errorText(error));
   // Such as a full disk.

@@ -4,7 +4,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Config } from '../config/config-schema.ts';
-import { listenOn } from '../config/free-port.ts';
+import { listenOn } from '../config/ports.ts';
 import type { Logger } from './logger.ts';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
