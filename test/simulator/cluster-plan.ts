@@ -16,6 +16,7 @@ export const clusterFaultKinds = [
   'move the lease',
   'move a partition',
   'stuck threads',
+  'freeze node at a beat',
   'cut link',
   'slow link',
   'broken connections',
@@ -33,7 +34,11 @@ export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 /** The others come with the plans that have some. */
 type ScatteredFault = Exclude<
   ClusterFaultKind,
-  'end of a node at a commit' | 'move a partition' | 'stuck threads' | 'no standby named'
+  | 'end of a node at a commit'
+  | 'move a partition'
+  | 'stuck threads'
+  | 'freeze node at a beat'
+  | 'no standby named'
 >;
 
 const weights: Readonly<Record<ScatteredFault, number>> = {

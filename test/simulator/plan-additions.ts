@@ -87,11 +87,24 @@ export function withStuckThreads(plan: Plan): Plan {
         'confirm',
         'cancel intent',
         'refund',
+        'retrieve',
+        'retrieve',
+        'list',
       ] as const);
       added.push({ atMs: stuckMs + random.below(1_500), kind: 'act', what });
     }
   }
   return withSteps({ ...plan, settings }, added);
+}
+
+const frozenShare = 0.3;
+
+/** In some runs with nodes the one that serves is frozen while a beat of its is answered. */
+export function withFrozenBeats(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/frozen beats`);
+  if (!random.chance(frozenShare)) return plan;
+  const added = atAnyTime(plan, random, [1, 2], () => ({ kind: 'fault', what: 'freeze node at a beat' }));
+  return withSteps(plan, added);
 }
 
 const linkedShare = 0.25;
@@ -254,12 +267,26 @@ export function withForgottenCalls(plan: Plan): Plan {
   return withSteps({ ...plan, settings }, added);
 }
 
-const laterStartShare = 0.25;
+const lateShare = 0.12;
+
+/** In some runs networks take minutes to decide, and a payment may be over by then. */
+export function withLateDecisions(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/late decisions`);
+  if (!random.chance(lateShare)) return plan;
+  const added = atAnyTime(plan, random, [8, 20], () => ({
+    kind: 'act',
+    what: random.pick(['confirm', 'pay by card', 'pay by card', 'refund'] as const),
+  }));
+  return withSteps({ ...plan, settings: { ...plan.settings, decidesLate: true } }, added);
+}
+
+const laterStartShare = { withNodes: 0.25, otherwise: 0.75 };
 const hourMs = 3_600_000;
 
-/** Some runs in which it is looked a day later do not begin right with an hour, because keys are kept by hours. */
+/** Many runs in which it is looked a day later do not begin right with an hour, because keys are kept by hours. */
 export function withLaterStart(plan: Plan): Plan {
   const random = new Random(`${plan.seed}/later start`);
-  if (!hasLater(plan.seed) || !random.chance(laterStartShare)) return plan;
+  const share = plan.settings.nodes > 0 ? laterStartShare.withNodes : laterStartShare.otherwise;
+  if (!hasLater(plan.seed) || !random.chance(share)) return plan;
   return { ...plan, settings: { ...plan.settings, pastNoonMs: random.below(hourMs) } };
 }

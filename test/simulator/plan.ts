@@ -12,8 +12,10 @@ import {
   withEndsAtCommits,
   withExportsAndLimits,
   withForgottenCalls,
+  withFrozenBeats,
   withFullDisks,
   withHostedCards,
+  withLateDecisions,
   withLaterStart,
   withLinks,
   withOddities,
@@ -143,6 +145,8 @@ export interface Settings {
   readonly bankTroubleRate: number;
   /** Of some calls it can't tell any more how they ended, and a person finds out; plans from before that don't say. */
   readonly forgetsCalls?: boolean;
+  /** Some of what it decides later it decides after minutes; plans from before that don't say. */
+  readonly decidesLate?: boolean;
   /** In live mode customers type their cards on the network's page. */
   readonly hasHostedCards: boolean;
   /** How often a receiver of webhooks fails. */
@@ -221,14 +225,16 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 export function planOf(seed: string): Plan {
   if (!hasNodes(seed)) return planWithoutNodes(seed);
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
-  return withLaterStart(withForgottenCalls(withEndsAtCommits(withAloneServers(withStuckThreads(plan)))));
+  const disturbed = withAloneServers(withFrozenBeats(withStuckThreads(plan)));
+  return withLaterStart(withForgottenCalls(withEndsAtCommits(disturbed)));
 }
 
 export function planWithoutNodes(seed: string): Plan {
   const plan = withOvertakenOwners(withCrowds(planWithoutCrowds(seed)));
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
   const limited = withExportsAndLimits(withTools(odd));
-  return withLaterStart(withForgottenCalls(withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)))));
+  const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
+  return withLaterStart(withLateDecisions(withForgottenCalls(ended)));
 }
 
 export type NewStep = Omit<Step, 'number'>;

@@ -259,6 +259,21 @@ const foreign = [
     '      this.#today = { day, requests, creations };\n',
     '',
   ]),
+  bug('the hour of a day ago counts as over', [
+    'journal/checkpoint/idempotency-rows.ts',
+    'Math.floor(timeMs / hourMs)), 0)',
+    'Math.ceil(timeMs / hourMs)), 0)',
+  ]),
+  bug('money of a charge that has failed is under no review', [
+    'domain/network-outcomes.ts',
+    "    if (charge.status === 'failed') openReview(draft, charge, 'late_payment', charge);\n",
+    '',
+  ]),
+  bug('a list by time lacks what was made when the clock was put back', [
+    'domain/list-pages.ts',
+    'idFloor(prefix, idTimeAfter(toSeconds * 1000, leads))',
+    'idFloor(prefix, idTimeAfter(toSeconds * 1000, { ...leads, leadMs: 0, episodes: [] }))',
+  ]),
   bug('a full page says that others follow', [
     'domain/list-pages.ts',
     'const hasMore = records.length > limit;',
@@ -540,6 +555,21 @@ const hostedCards = [
     'domain/network-outcomes.ts',
     "if (outcome.result === 'paid') return receiveMoney(",
     "if (outcome.result === 'paid') return nothing ?? receiveMoney(",
+  ]),
+  bug('a reference of another charge counts again', [
+    'domain/received-money.ts',
+    'return other !== undefined;',
+    'return other === null;',
+  ]),
+  bug('a report of test mode pays a charge of live mode', [
+    'networks/callbacks.ts',
+    'return record.org === org && modeOf(record.livemode) === mode;',
+    'return record.org === org;',
+  ]),
+  bug('a report of one organization pays a charge of another one', [
+    'networks/callbacks.ts',
+    'return record.org === org && modeOf(record.livemode) === mode;',
+    'return modeOf(record.livemode) === mode;',
   ]),
   bug('a report is answered before it is durable', [
     'networks/callbacks.ts',

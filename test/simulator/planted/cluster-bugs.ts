@@ -8,6 +8,16 @@ export const clusterBugs = [
     '    onTrusted(sent, trustMs);\n    const { successor }',
     '    onTrusted(sent, 4 * trustMs);\n    const { successor }',
   ]),
+  bug('trust counts from the answer to a beat', [
+    'cluster/lease-keeper.ts',
+    '    onTrusted(sent, trustMs);\n    const { successor }',
+    '    onTrusted(now(), trustMs);\n    const { successor }',
+  ]),
+  bug('a shard does not ask whether its node is trusted', [
+    'journal/log/replicated-log.ts',
+    'this.#failure === null && this.#isTrusted();',
+    'this.#failure === null;',
+  ]),
   bug('webhooks are sent without asking who owns their partition', [
     'webhooks/dispatcher.ts',
     '      if (!isHeld(actor.shard)) {',

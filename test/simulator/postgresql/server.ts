@@ -63,6 +63,8 @@ export class PostgresServer implements Place {
   #committing: Committing[] = [];
   #followers = new Map<PostgresServer, Follower>();
   processes = 0;
+  /** Is called once when the answer to a beat has left, with the name of the node; null: nobody waits for that. */
+  atBeat: ((node: string) => void) | null = null;
   /** Whoever is connected. */
   readonly sessions = new Set<Session>();
   /** The process that runs: what belongs to an earlier one is over. */
@@ -263,6 +265,13 @@ export class PostgresServer implements Place {
     this.#tables.apply(entry.changes);
     this.#locks.release(locks);
     committed(warning);
+  }
+
+  /** The answer to a beat has left. */
+  beaten(): void {
+    const { atBeat } = this;
+    this.atBeat = null;
+    atBeat?.(this.#tables.lease!.node);
   }
 
   /** An operator has the lease move to a node. */

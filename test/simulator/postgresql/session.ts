@@ -74,7 +74,12 @@ export class Session {
       const { changes } = this.transaction!;
       this.transaction = null;
       server.commitAll(changes, (warning) => this.#answer([], warning));
-    } else server.run(this, name, text, values, ({ rows, warning }) => this.#answer(rows, warning));
+    } else {
+      server.run(this, name, text, values, ({ rows, warning }) => {
+        this.#answer(rows, warning);
+        if (name === 'beat' && rows.length > 0) server.beaten();
+      });
+    }
   }
 
   #answer(rows: readonly object[], warning: string | null): void {

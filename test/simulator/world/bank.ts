@@ -7,6 +7,7 @@ import type { NetworkOutcome } from '../../../src/domain/network-outcomes.ts';
 import type { OutcomeListener, TellingNetworks } from '../../../src/networks/network.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { pageMs } from './timing.ts';
 import type { World } from './world.ts';
 
 /** Longer than a call is under way to a network where it may have two effects. */
@@ -171,7 +172,7 @@ export class Bank {
     const { simulation } = this.#world;
     const isLater =
       (call.action === 'authorize_card' || call.action === 'refund_charge') && this.#random.chance(0.4);
-    const finalAtMs = isLater ? simulation.nowMs + this.#random.skewed(10, 8_000) : simulation.nowMs;
+    const finalAtMs = simulation.nowMs + (isLater ? this.#undecidedMs() : 0);
     const { id, action, amount, livemode, charge } = call;
     const effect: Effect = {
       call: id,
@@ -187,6 +188,13 @@ export class Bank {
     this.#world.note(`network: ${action} ${id} ${effect.final.result}${isLater ? ', said later' : ''}`);
     if (isLater && !this.#forgotten.has(id)) this.#notify(effect, finalAtMs - simulation.nowMs);
     return effect;
+  }
+
+  /** For how long it does not know how a call ends. Late networks may decide when the customer's page is over. */
+  #undecidedMs(): number {
+    if (this.#world.settings.decidesLate && this.#random.chance(0.7))
+      return pageMs * (0.5 + this.#random.unit());
+    return this.#random.skewed(10, 8_000);
   }
 
   #decide({ action }: NetworkCall): NetworkOutcome {

@@ -89,6 +89,16 @@ function stickThreads(fault: Fault): void {
   later(fault, takenMs + random.between(5, 500), () => stick(lease, false));
 }
 
+/** The node that serves is frozen while a beat is answered, and goes on with the answer when another node has taken over. */
+function freezeAtBeat({ world, cluster, random }: Fault): void {
+  const takenMs = random.between(timing.takeMs + timing.beatMs, stuckMsMax);
+  cluster.servers.primary.atBeat = (name) => {
+    if (world.isHealed) return;
+    cluster.disturbed();
+    cluster.named(name)!.freeze(takenMs, false);
+  };
+}
+
 /** One way or both, between a node and PostgreSQL mostly. */
 function cutLink(fault: Fault): void {
   const { world, cluster, random } = fault;
@@ -190,6 +200,7 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'power cut of a node': (fault) => nodeOf(fault).crash(true, downMs(fault.random)),
   'freeze node': (fault) => freeze(fault, false),
   'suspend node': (fault) => freeze(fault, true),
+  'freeze node at a beat': freezeAtBeat,
   'stuck threads': stickThreads,
   'stop node': (fault) => nodeOf(fault).stop(),
   'clock of a node set'(fault) {

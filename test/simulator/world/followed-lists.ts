@@ -18,6 +18,7 @@ const ranges: Readonly<Record<keyof typeof created, (created: number, bound: num
   'created[lt]': (created, bound) => created < bound,
 };
 const largest = 100;
+const newest = 4;
 /** Pages each way: a minute has room for 30 requests with a filter. */
 const pagesMax = 10;
 
@@ -34,23 +35,33 @@ interface Followed {
   readonly pages: readonly { readonly count: number; readonly hasMore: boolean }[];
 }
 
-/** Follows each list of a shop. It must not change meanwhile; then nothing is compared. */
-export async function followLists(world: World, clients: Clients, shop: Shop, random: Random): Promise<void> {
-  for (const route of lists) await followBothWays(world, clients, shop, route, random);
-}
-
-async function followBothWays(
+/** Follows each list of a shop. It must not change meanwhile; then nothing is compared. `byTime`: so often by the time of creation. */
+export async function followLists(
   world: World,
   clients: Clients,
   shop: Shop,
-  { path, params }: Route,
   random: Random,
+  byTime = 0.4,
 ): Promise<void> {
+  for (const route of lists) await followBothWays({ world, clients, shop, random, byTime }, route);
+}
+
+interface Following {
+  readonly world: World;
+  readonly clients: Clients;
+  readonly shop: Shop;
+  readonly random: Random;
+  readonly byTime: number;
+}
+
+async function followBothWays(following: Following, { path, params }: Route): Promise<void> {
+  const { world, clients, shop, random, byTime } = following;
   const follow = (limit: number, query: string, before: string | null) =>
     followed(clients, shop, path, { limit, query, before });
   const whole = await follow(largest, '', null);
   if (whole === null || whole.shown.length === 0) return;
-  const { query, fits } = filterFor(Object.keys(params.properties), random.pick(whole.shown), random);
+  const like = random.pick(random.chance(0.5) ? whole.shown : whole.shown.slice(0, newest));
+  const { query, fits } = filterFor(Object.keys(params.properties), like, random, byTime);
   const expected = whole.shown.filter(fits).map(idOf);
   const size = random.pick([1, 2, 3, 7, random.between(1, largest)]);
   const limit = Math.max(size, Math.ceil(expected.length / pagesMax));
@@ -74,11 +85,11 @@ async function followBothWays(
 }
 
 /** Some of the parameters that a list has for it, with what `like` has. */
-function filterFor(parameters: readonly string[], like: Resource, random: Random): Filter {
+function filterFor(parameters: readonly string[], like: Resource, random: Random, byTime: number): Filter {
   const fields = parameters.filter((name) => !(name in page || name in created));
   const equal = fields.filter((field) => like[field] !== null && random.chance(0.6));
   const bounds = Object.entries(ranges).filter(([name]) => parameters.includes(name));
-  const range = bounds.length > 0 && random.chance(0.4) ? random.pick(bounds) : null;
+  const range = bounds.length > 0 && random.chance(byTime) ? random.pick(bounds) : null;
   const values = equal.map((field) => [field, like[field]]);
   if (range !== null) values.push([range[0], like.created]);
   return {

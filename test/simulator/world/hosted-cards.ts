@@ -1,8 +1,10 @@
 // A card network of live mode with a page of its own, where customers pay: it holds their money, posts what became of each
 // payment to the service, and takes the money when the service says so, in its answer or by a call. It outlives the service. Its
 // reports are late, come twice, at the same time too, or are lost; customers pay twice, too late, another amount, or in another
-// currency; and somebody forges reports. A page that the service has been told is closed takes no payment any more.
+// currency; and somebody forges reports, or posts them to another organization or to test mode, signed as it is right there. A page
+// that the service has been told is closed takes no payment any more.
 
+import type { Mode } from '../../../src/contract/vocabulary.ts';
 import type { NetworkCall } from '../../../src/domain/network-call.ts';
 import type { NetworkOutcome } from '../../../src/domain/network-outcomes.ts';
 import type {
@@ -17,10 +19,12 @@ import type {
 import type { InternalAnswer } from '../../../src/shard/protocol.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Entrance } from './service.ts';
+import { pageMs } from './timing.ts';
 import type { World } from './world.ts';
 
 /** What a customer has paid on the page of a charge. */
 export interface Payment {
+  readonly org: string;
   readonly charge: string;
   readonly reference: string;
   readonly amount: number;
@@ -47,10 +51,15 @@ interface Told {
   readonly currency: string;
 }
 
+/** Where an organization takes reports of a mode. */
+interface Address {
+  readonly org: string;
+  readonly mode: Mode;
+}
+
 const connector = 'hosted';
 const genuine = 'genuine';
-/** A customer may stay on the page for so long, which is a little longer than a charge can be paid. */
-export const pageMs = 60_000;
+/** A customer may stay on the page for a little longer than a charge can be paid. */
 const pageGraceMs = 5_000;
 const retryMs = 2_000;
 const forged: Reply = { status: 400, contentType: 'text/plain', body: 'forged' };
@@ -69,6 +78,7 @@ export class HostedCards {
   readonly #random: Random;
   readonly #references: Random;
   readonly #repeatsReferences: boolean;
+  readonly #strays: Random;
   readonly #pages = new Map<string, Page>();
   /** Reports that are on their way, or are to be sent again. */
   #reporting = 0;
@@ -77,8 +87,9 @@ export class HostedCards {
   constructor(world: World) {
     this.#world = world;
     this.#random = world.simulation.random('hosted cards');
+    this.#strays = world.simulation.random('stray reports');
     this.#references = world.simulation.random('references');
-    this.#repeatsReferences = this.#references.chance(0.25);
+    this.#repeatsReferences = this.#references.chance(0.4);
   }
 
   get payments(): readonly Payment[] {
@@ -181,8 +192,9 @@ export class HostedCards {
     const mayBeLost = page.payments.length === 0 && !world.isHealed;
     const odd = this.#random.unit();
     const payment: Payment = {
+      org,
       charge,
-      reference: this.#newReference(charge),
+      reference: this.#newReference(org, charge),
       amount: odd < 0.15 ? amount + this.#random.pick([-100, 100]) : amount,
       currency: odd > 0.85 ? 'eur' : 'mad',
       isReported: !mayBeLost || !this.#random.chance(world.settings.bankTroubleRate),
@@ -201,14 +213,17 @@ export class HostedCards {
     for (let i = isTwice ? 2 : 1; i > 0; i--)
       this.#report(org, payment, service, this.#random.skewed(1, 20_000));
     if (this.#random.chance(0.2)) this.#forge(org, payment, service);
+    if (this.#strays.chance(0.4)) this.#stray(payment, service);
   }
 
-  /** In some runs the network names payments as it has named those of other charges; of one, each has a name of its own. */
-  #newReference(charge: string): string {
+  /** In some runs the network names payments as it has named others of the organization; of one charge, each has a name of its own. */
+  #newReference(org: string, charge: string): string {
     const own = new Set(this.#pageOf(charge).payments.map(({ reference }) => reference));
-    const others = this.payments.filter(({ reference }) => !own.has(reference));
-    if (this.#repeatsReferences && others.length > 0 && this.#references.chance(0.3))
+    const others = this.payments.filter((payment) => payment.org === org && !own.has(payment.reference));
+    if (this.#repeatsReferences && others.length > 0 && this.#references.chance(0.5)) {
+      this.#world.happened.add('a reference of two charges');
       return this.#references.pick(others).reference;
+    }
     return `T${++this.#count}`;
   }
 
@@ -216,7 +231,8 @@ export class HostedCards {
   #report(org: string, payment: Payment, service: () => Entrance | null, inMs: number): void {
     this.#reporting++;
     const again = () => this.#report(org, payment, service, retryMs);
-    this.#post(org, JSON.stringify(payment), genuine, service, inMs, (reply) => {
+    const to = { org, mode: 'live' } as const;
+    this.#post(to, JSON.stringify(payment), genuine, service, inMs, (reply) => {
       this.#reporting--;
       if (reply === null || reply.status !== 200) again();
       else this.#taken(payment, reply.body as Received);
@@ -232,21 +248,43 @@ export class HostedCards {
     else payment.isCaptured = true;
   }
 
-  #forge(org: string, { charge, reference, amount }: Payment, service: () => Entrance | null): void {
-    this.#world.happened.add('report forged');
-    const body = JSON.stringify({ charge, reference: `${reference}-forged`, amount, currency: 'mad' });
-    this.#post(org, body, 'forged', service, this.#random.skewed(1, 5_000), (reply) =>
+  #forge(org: string, payment: Payment, service: () => Entrance | null): void {
+    const to = { org, mode: 'live' } as const;
+    this.#postFalse('forged', payment, to, service, this.#random.skewed(1, 5_000));
+  }
+
+  /** Whoever has the secret of another organization, or of test mode, signs a report of a charge with it. */
+  #stray(payment: Payment, service: () => Entrance | null): void {
+    const { org } = payment;
+    const others = [...new Set(this.payments.map((each) => each.org))].filter((each) => each !== org);
+    const strangers = others.map((other) => ({ org: other, mode: 'live' }) as const);
+    const to = this.#strays.pick([{ org, mode: 'test' } as const, ...strangers]);
+    this.#postFalse(genuine, payment, to, service, this.#strays.skewed(1, 5_000));
+  }
+
+  /** Posts a report of money that nobody has paid. */
+  #postFalse(
+    signature: string,
+    { charge, reference, amount }: Payment,
+    to: Address,
+    service: () => Entrance | null,
+    inMs: number,
+  ): void {
+    const what = signature === genuine ? `report for ${to.mode} mode of ${to.org}` : 'forged report';
+    this.#world.happened.add(signature === genuine ? 'report posted elsewhere' : 'report forged');
+    const body = JSON.stringify({ charge, reference: `${reference}-false`, amount, currency: 'mad' });
+    this.#post(to, body, signature, service, inMs, (reply) =>
       this.#world.judge.check(
         'what is credited was paid in full, and is captured',
         reply === null || reply.status !== 200,
-        () => `a forged report of ${charge} is answered ${reply!.body}`,
+        () => `a ${what} of ${charge} is answered ${reply!.body}`,
       ),
     );
   }
 
   /** `done` gets null when no answer came in time. */
   #post(
-    org: string,
+    { org, mode }: Address,
     body: string,
     signature: string,
     service: () => Entrance | null,
@@ -262,7 +300,7 @@ export class HostedCards {
     };
     simulation.after(lane, inMs, () => {
       simulation.after(lane, 10_000, () => answered(null));
-      const request = { kind: 'network_callback', org, mode: 'live', connector, signature, body } as const;
+      const request = { kind: 'network_callback', org, mode, connector, signature, body } as const;
       service()?.handOver(org, request, (answer: InternalAnswer) => {
         answered(answer.ok ? (JSON.parse(answer.body) as TakenCallback).reply : null);
       });

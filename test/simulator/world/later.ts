@@ -1,6 +1,7 @@
 // What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
 // service was started again meanwhile; and when events are past their retention no delivery waits for one of them. In some
-// runs merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
+// runs the wall clock is put back, and lists are followed; in some merchants go on between, checkpoints are compacted, and the
+// service is killed in the middle of what is under way.
 
 import { believedAfterMs } from '../../../src/core/service-clock.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
@@ -8,6 +9,7 @@ import { ofKind } from '../../domain/invariants.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import { act } from './acts.ts';
+import { followLists } from './followed-lists.ts';
 import { asked, type Healing } from './healing.ts';
 import type { Runs } from './runs.ts';
 import type { World } from './world.ts';
@@ -38,9 +40,12 @@ const later: readonly ActKind[] = [
   'change endpoint',
   'delete endpoint',
 ];
+/** What is made before the clock is put back, and then. */
+const made: readonly ActKind[] = ['create intent', 'create intent', 'create customer', 'refund'];
 /** Steps of a plan have smaller numbers. */
 const firstNumber = 100_000;
 const busyShare = 0.3;
+const putBackShare = 0.4;
 /** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
 const soonMs = 3_000;
 const writtenMs = 1_000;
@@ -103,10 +108,11 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
   // By then the oldest key was used less than a day ago.
   const leftMs = boundMs - (beganMs - oldestMs);
   if (leftMs > 0) {
-    await pass(random.pick([Math.min(leftMs, hourMs), leftMs]));
+    await pass(random.pick([Math.min(leftMs, hourMs), leftMs, leftMs]));
     await work();
     await useKeys(false);
   }
+  await listAfterStep(healing, () => number++);
   // By then every key was used more than a day ago, the newest ones less than 25 hours.
   await pass(beganMs + freeMs - simulation.nowMs);
   await useKeys(true);
@@ -128,6 +134,33 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
       clients.outstanding === 0 && host.isIdle,
       () => `${clients.outstanding} requests and ${host.openWork} others are open still`,
     );
+}
+
+/**
+ * Somebody puts the wall clock back, and the service follows it: what is made from then on was created before what was made last,
+ * and comes after it. So it is listed, also by the time at which it was created.
+ */
+async function listAfterStep(healing: Healing<Runs>, nextNumber: () => number): Promise<void> {
+  const { world, host, clients, shops, until } = healing;
+  const { simulation, clocks } = world;
+  const random = new Random(`${simulation.seed}/clock put back`);
+  if (world.hasNodes || !random.chance(putBackShare)) return;
+  const make = async () => {
+    for (let i = random.between(2, 8); i > 0; i--)
+      act({ ...healing, service: () => host.service }, random.pick(made), nextNumber());
+    await until(simulation.nowMs + settleMs, () => clients.outstanding === 0 && host.isIdle);
+  };
+  await make();
+  clocks.step(-Math.floor(random.skewed(2 * believedAfterMs, 6 * hourMs)));
+  world.note('the wall clock is put back');
+  // It has noticed by the time that minutes pass, and follows.
+  await until(simulation.nowMs + writtenMs, () => false);
+  simulation.nowMs += believedAfterMs;
+  await until(simulation.nowMs + writtenMs, () => false);
+  await make();
+  await asked(healing, 10 * settleMs, async () => {
+    for (const shop of shops) await followLists(world, clients, shop, random, 0.9);
+  });
 }
 
 function auditRetention({ judge }: World, records: ReadonlyMap<string, StoredRecord>, beganMs: number): void {

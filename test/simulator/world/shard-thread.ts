@@ -28,11 +28,11 @@ import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
-import { pageMs } from './hosted-cards.ts';
 import { networksOf } from './networks.ts';
 import { Undurable } from './prompt-reads.ts';
 import { ShardTools } from './shard-tools.ts';
 import { ownerOptions } from './stand-by.ts';
+import { pageMs } from './timing.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
@@ -177,7 +177,7 @@ export class ShardThread {
       timers,
       settings: {
         baseUrl: 'https://pay.test',
-        cardPageMs: settings.hasHostedCards ? pageMs : 1_800_000,
+        cardPageMs: settings.hasHostedCards || settings.decidesLate ? pageMs : 1_800_000,
         cashCodeMs: 3 * dayMs,
         webhookRetryMs,
         attemptsKeptMax: 1_000_000,
