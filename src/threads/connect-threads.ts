@@ -14,13 +14,23 @@ type End = readonly [thread: Thread, connection: Connection];
  * Connects two threads. `wiring`: gives wires to those that run on other nodes; null: no thread
  * does.
  */
-export function connectThreads(one: End, other: End, wiring: Wiring | null): void {
-  const [{ process }, { process: otherProcess }] = [one[0], other[0]];
-  const bothElsewhere = wiring !== null && process !== null && otherProcess !== null;
-  const wire = bothElsewhere ? wiring.between(process, otherProcess) : null;
-  const { port1, port2 } = wire === null ? new MessageChannel() : { port1: wire[0], port2: wire[1] };
-  one[0].connect(one[1], port1);
-  other[0].connect(other[1], port2);
+export function connectThreads(
+  [one, connection]: End,
+  [other, otherConnection]: End,
+  wiring: Wiring | null,
+): void {
+  const wire =
+    wiring !== null && one.process !== null && other.process !== null
+      ? wiring.between(one.process, other.process)
+      : null;
+  const [end, otherEnd] = wire ?? portsOfChannel();
+  one.connect(connection, end);
+  other.connect(otherConnection, otherEnd);
+}
+
+function portsOfChannel(): readonly [MessagePort, MessagePort] {
+  const { port1, port2 } = new MessageChannel();
+  return [port1, port2];
 }
 
 /** Connects a shard with a thread that sends it requests, or delivers its webhooks. */
@@ -59,9 +69,9 @@ export function connectClient(
   connection: Connection,
   client: { connect(port: MessagePort): void },
 ): void {
-  const { port1, port2 } = new MessageChannel();
-  thread.connect(connection, port1);
-  client.connect(port2);
+  const [end, otherEnd] = portsOfChannel();
+  thread.connect(connection, end);
+  client.connect(otherEnd);
 }
 
 /** Runs something after a while, unless the thread has ended then; at once when that is 0. */
