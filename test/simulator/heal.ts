@@ -31,7 +31,7 @@ export async function heal(healing: Healing): Promise<void> {
   world.machine.endsAt = null;
   world.clocks.correct();
   const earlier = keepShard(world);
-  const kept = host.isRestoring ? null : keepDisk(world);
+  const kept = keepDisk(world);
   const endMs = simulation.nowMs + healingMs;
   if (world.settings.forgetsCalls && !world.isDamaged)
     clients.run(() => settleAll({ ...healing, service: () => host.service }));

@@ -252,11 +252,13 @@ export function withForgottenCalls(plan: Plan): Plan {
   const endMs = plan.steps.at(-1)!.atMs;
   const what = () =>
     random.pick(['settle call', 'settle call', 'settle call', 'pay by card', 'refund'] as const);
-  const added = Array.from({ length: random.between(5, 14) }, () => ({
+  const added: NewStep[] = Array.from({ length: random.between(5, 14) }, () => ({
     atMs: Math.floor(endMs * Math.sqrt(random.unit())),
-    kind: 'act' as const,
+    kind: 'act',
     what: what(),
   }));
+  if (plan.settings.nodes === 0)
+    added.push(...atAnyTime(plan, random, [1, 3], () => ({ kind: 'fault', what: 'end amid work' })));
   const settings = {
     ...plan.settings,
     forgetsCalls: true,

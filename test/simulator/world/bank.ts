@@ -10,8 +10,10 @@ import type { Lane } from '../kernel/simulation.ts';
 import { pageMs } from './timing.ts';
 import type { World } from './world.ts';
 
-/** Longer than a call is under way to a network where it may have two effects. */
 const host = 'bank.test';
+/** The longest that a call is under way to a network where it may have two effects, and in a queue there. */
+const slowMsMax = 2_000;
+/** Longer than both together. */
 const doubtMs = 5_000;
 
 /** What a call came to at the network. */
@@ -87,21 +89,53 @@ export class Bank {
 
   /** On the way to the network: it may be slow, or not be reached. */
   async underWay(): Promise<void> {
-    const troubled = this.isTroubled;
-    await this.#world.simulation.wait(
-      this.#random.skewed(0.5, troubled ? (this.#repeats ? 2_000 : 30_000) : 200),
-    );
-    if (!troubled || this.#random.chance(0.4)) return;
+    const { ms, isReached } = this.#way();
+    await this.#world.simulation.wait(ms);
+    if (isReached) return;
     this.#world.happened.add('network not reached');
     throw new Error('the network was not reached');
+  }
+
+  #way(): { readonly ms: number; readonly isReached: boolean } {
+    const troubled = this.isTroubled;
+    const ms =
+      troubled && this.#repeats
+        ? this.#random.unit() * slowMsMax
+        : this.#random.skewed(0.5, troubled ? 30_000 : 200);
+    return { ms, isReached: !troubled || this.#random.chance(0.4) };
+  }
+
+  /** What was sent arrives, also when its process has ended meanwhile; only then does the network do it. */
+  #arrival(call: NetworkCall): Promise<Effect> {
+    const { simulation, happened } = this.#world;
+    const { ms, isReached } = this.#way();
+    const sender = simulation.current;
+    const lane = simulation.lane(`way of ${call.id}`);
+    return new Promise((resolve, reject) => {
+      const goesOn = (action: () => void) => simulation.soon(sender, action);
+      simulation.after(lane, ms, () => {
+        simulation.cut(lane);
+        if (!isReached) {
+          happened.add('network not reached');
+          goesOn(() => reject(new Error('the network was not reached')));
+          return;
+        }
+        if (sender.isCut) happened.add('network call of a process that has ended');
+        if (this.isTroubled && this.#random.chance(0.3)) {
+          this.#takeLate(call);
+          goesOn(() => reject(new Error('the connection broke')));
+          return;
+        }
+        const effect = this.#effectOf(call);
+        goesOn(() => resolve(effect));
+      });
+    });
   }
 
   async #take(call: NetworkCall, owner: string): Promise<NetworkOutcome> {
     this.#world.calls(call, owner);
     if (this.#forgets(call)) this.#forgotten.add(call.id);
-    await this.underWay();
-    if (this.isTroubled && this.#random.chance(0.3)) this.#isTakenLate(call);
-    const effect = this.#effectOf(call);
+    const effect = await this.#arrival(call);
     if (this.isTroubled || this.#forgotten.has(call.id)) {
       this.#world.happened.add('network answer lost');
       if (this.#random.chance(0.5)) return new Promise(() => {});
@@ -135,16 +169,15 @@ export class Bank {
     this.#settled.add(call);
   }
 
-  /** The call lies in a queue of the network, which knows nothing of it until then, and breaks the connection. */
-  #isTakenLate(call: NetworkCall): never {
+  /** The call lies in a queue of the network, which knows nothing of it until then. */
+  #takeLate(call: NetworkCall): void {
     const { simulation, happened } = this.#world;
     happened.add('network call taken late');
     const lane = simulation.lane(`queue ${call.id}`);
-    simulation.after(lane, this.#random.skewed(100, this.#repeats ? 2_000 : 10_000), () => {
+    simulation.after(lane, this.#random.skewed(100, this.#repeats ? slowMsMax : 10_000), () => {
       simulation.cut(lane);
       this.#effectOf(call);
     });
-    throw new Error('the connection broke');
   }
 
   #answerOf({ final, finalAtMs }: Effect): NetworkOutcome {

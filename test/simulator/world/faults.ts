@@ -114,11 +114,14 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
   },
   'end amid work'(fault) {
     const { world, host, random } = fault;
-    const isUnderWay = random.pick([isDraining, isDraining, isCalling]);
+    const { repeatsEffects } = world.settings;
+    const isUnderWay = repeatsEffects ? isCalling : random.pick([isDraining, isDraining, isCalling]);
     const isSo = () =>
       host.service?.shards.some((thread) => thread?.shard && isUnderWay(thread.shard)) ?? false;
+    // A call that is on its way may arrive when the next process asks about it.
+    const goneMs = repeatsEffects ? random.skewed(20, 300) : downMs(random);
     when(world, isSo, 5_000, () =>
-      later(world, random.skewed(0.1, 50), () => host.crash(random.chance(0.4), downMs(random))),
+      later(world, random.skewed(0.1, 50), () => host.crash(random.chance(0.4), goneMs)),
     );
   },
   'failed commit'({ world, random }) {

@@ -283,6 +283,7 @@ export class Host implements Runs {
     this.#world.note('the folder is restored');
     volume.remove(dataDir);
     volume.root.history = [volume.root.entries];
+    this.#world.folderInUse = null;
     this.#run(
       'restore',
       () => this.backups.restoreLost(backup),
@@ -294,11 +295,6 @@ export class Host implements Runs {
         } else this.#couldNotGoOn(error);
       },
     );
-  }
-
-  /** The folder of a machine that was lost is not whole yet. */
-  get isRestoring(): boolean {
-    return this.#lostTo !== null;
   }
 
   /** Nothing is started any more. */

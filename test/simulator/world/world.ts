@@ -50,7 +50,7 @@ export class World {
   /** What was sent to a network or a receiver while the service was paused. */
   readonly sentInPause: string[] = [];
   readonly #histories = new Map<string, History>();
-  /** The data folder that the service has opened last. What another one held can't be lost any more. */
+  /** The data folder that the service has opened last; null: none, or it went with its machine. What another one held can't be lost any more. */
   folderInUse: DataFolder | null = null;
   /** The epoch of the lease, as PostgreSQL has it. */
   newestLease = () => 0;
