@@ -57,8 +57,8 @@ export class OwnerConnection {
    * Connects anew, and has `take` take what is to be owned; it returns a reason where that is not
    * possible now. Tries again until it succeeds or `close` is called, and then rejects with
    * `JournalFailure`. Rejects with `JournalDamaged`, or a failure that is fenced, where trying again
-   * can't help. `refusal`: why
-   * PostgreSQL has refused what is to be asked then; a connection alone does not mend that.
+   * can't help. `refusal`: why PostgreSQL has refused what is to be asked then; a connection alone
+   * does not mend that.
    */
   async acquire<T extends object>(
     take: (primary: Primary) => Promise<T | string>,

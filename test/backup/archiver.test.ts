@@ -173,7 +173,10 @@ test('an archive of 0.1.0 goes on with a log that is as long, and with no shorte
   await run(folders);
   const older = '{"sequence":5}\n';
   const position = join(archive, 'position.json');
-  assert.match(readFileSync(position, 'utf8'), /^\{"sequence":5,"end":\{"sequence":5,"checksum":\d+\},/);
+  assert.match(
+    readFileSync(position, 'utf8'),
+    /^\{"sequence":5,"end":\{"sequence":5,"checksum":\d+\},"untilMs":\d+\}\n$/,
+  );
   writeFileSync(position, older);
   await append(dir, [1]);
   await run(folders);
@@ -235,11 +238,8 @@ test('the changes of a directory are of one history, too', async (context) => {
 test('it is noted until when all is archived, each minute, and not while something is not', async (context) => {
   const folders = foldersFor(context);
   await append(folders.dir, [2]);
-  let nowMs = startMs + 1_000;
   const archiveAt = async (ms: number, options = {}) => {
-    nowMs = startMs + ms;
-    const runAt = { ...folders, ...options, wall: () => nowMs };
-    await archiving(runAt, (archiver) => archiver.run());
+    await archiving({ ...folders, ...options, wall: () => startMs + ms }, (archiver) => archiver.run());
     return (positionIn(folders.archive).untilMs ?? 0) - startMs;
   };
   assert.equal(await archiveAt(1_000), 1_000);
