@@ -45,7 +45,9 @@ export interface ReachableNode {
   readonly leaving: boolean;
   /** The partitions that operators want it to run. */
   readonly wanted: readonly number[];
-  /** The entries that it lacks of the partition that it is furthest behind in. */
+  /** Those that it can't run, because its files of them are damaged. */
+  readonly damaged: readonly number[];
+  /** The entries that it lacks of the partition that it is furthest behind in, of the others. */
   readonly behind: number;
 }
 

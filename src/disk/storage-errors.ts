@@ -36,7 +36,10 @@ export class JournalFailure extends Error {
 /** The message names the place, and says what an operator can do. */
 export class JournalDamaged extends Error {
   override name = 'JournalDamaged';
-  /** Other machines have lost what this one has: no other node may go on without it. */
+  /**
+   * No file here is damaged: other machines have lost what this one has, or hold what no node of
+   * this service may go on with.
+   */
   readonly isRemote: boolean;
   constructor(message: string, { isRemote = false, cause }: { isRemote?: boolean; cause?: unknown } = {}) {
     super(message, { cause });

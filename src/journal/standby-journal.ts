@@ -27,14 +27,21 @@ export interface StandbyJournal {
   readonly sequence: number;
   /** Of the batch that the mirror ends with; null when only the checkpoint tells where it ends. */
   readonly checksum: number | null;
-  /** Rejects with `JournalDamaged` for a mirror that is not a beginning of the log. */
+  /**
+   * Rejects with `JournalDamaged` for a mirror that is not a beginning of the log: the log has lost
+   * acknowledged data then (`isRemote`). Also for one that ends before what the log still has, as
+   * the files here are too old.
+   */
   refuseDivergence(
     found: Pick<AcquiredLog, 'end' | 'firstSequence'>,
     checksumAt: (sequence: number) => Promise<number | null>,
   ): Promise<void>;
-  /** Appends commit batches that are acknowledged, the next ones. */
+  /**
+   * Appends commit batches that are acknowledged, the next ones. Rejects with `JournalDamaged` when
+   * one came damaged, and with `JournalFailure` when the disk does not take them.
+   */
   append(batches: readonly Buffer[]): Promise<void>;
-  /** Brings the checkpoint up to the mirror's end. */
+  /** Brings the checkpoint up to the mirror's end. Rejects with `JournalDamaged` of files here. */
   checkpoint(): Promise<void>;
   /** Drops what is older by so much than the newest batch, as an owner does: see `Checkpointer`. */
   drop(keptMs: number): Promise<void>;

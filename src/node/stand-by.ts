@@ -22,7 +22,7 @@ import { toldMetrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metrics-server.ts';
 import { mergeMetrics } from '../telemetry/supervisor-metrics.ts';
 import { metricsOfThreads } from '../threads/metrics-of-threads.ts';
-import { ProgressBoard } from '../threads/progress-board.ts';
+import { damageTold, ProgressBoard } from '../threads/progress-board.ts';
 import { followedShard } from '../threads/standby-partitions.ts';
 import type { Claim } from '../threads/supervisor.ts';
 import type { WorkerKind } from '../threads/thread.ts';
@@ -152,6 +152,12 @@ async function follow(
   const whole = new Set<number>();
   const thread = requireThread(owning, 'the thread that stands by', standbyEntry, standby, (news) => {
     if (news.type === 'whole') whole.add(news.shard);
+    else if (news.type === 'damaged') {
+      const { shard, message } = news;
+      whole.delete(shard);
+      logger.error({ shard }, damageTold('this node', shard, message));
+      onDamaged(shard);
+    }
   });
   await relay.listen().catch((error) => {
     throw new ConfigError(

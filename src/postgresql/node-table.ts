@@ -12,11 +12,13 @@ const reachableSeconds = 3;
 
 /**
  * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
- * others own; of all together, or of the one that it is furthest behind in.
+ * others own; of all together, or of the one that it is furthest behind in. `which`: of those alone
+ * that fulfil a condition.
  */
-export function behindBy(how: 'sum' | 'max'): string {
+export function behindBy(how: 'sum' | 'max', which = 'true'): string {
   return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
-     from payments.partitions where partition >= 0 and partitions.node is distinct from nodes.node) as behind`;
+     from payments.partitions
+     where partition >= 0 and partitions.node is distinct from nodes.node and ${which}) as behind`;
 }
 
 /** What operators want of a node that has noted that it is there. */
@@ -61,9 +63,9 @@ export class PostgresNodes {
 
   /** The nodes that were heard of lately and may run partitions, this one among them. */
   async reachable(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, links_by as "linksBy", drained, leaving,
+    const text = `select node, process, link, links_by as "linksBy", drained, leaving, damaged,
         array(select partition from payments.partitions where wanted = nodes.process) as wanted,
-        ${behindBy('max')}
+        ${behindBy('max', 'partition <> all (damaged)')}
       from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;
     const rows = await this.#connection.run<ReachableNode & { readonly behind: unknown }>(
       'reachable-nodes',

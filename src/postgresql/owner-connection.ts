@@ -97,7 +97,8 @@ export class OwnerConnection {
     } catch (error) {
       primary.destroy(error as Error);
       if (error instanceof JournalDamaged || isFenced(error)) throw error;
-      if (error instanceof NewerSchema) throw new JournalDamaged(`${primary.name}: ${error.message}`);
+      if (error instanceof NewerSchema)
+        throw new JournalDamaged(`${primary.name}: ${error.message}`, { isRemote: true });
       return (primary.reason ?? (error as Error)).message;
     } finally {
       cancel();
@@ -308,6 +309,7 @@ async function refuseForeign(primary: Primary, service: ServiceIdentity): Promis
   throw new JournalDamaged(
     `${primary.name} has the log of another data folder: of ${describe(stored)}, and this one is ${describe(wanted)}. ` +
       'Give PAYMENTS_JOURNAL_URL the right database, or use the data folder that belongs to this one',
+    { isRemote: true },
   );
 }
 

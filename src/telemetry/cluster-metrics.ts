@@ -3,13 +3,26 @@
 import type { Registry } from 'prom-client';
 import { metricsIn } from './metrics-in.ts';
 
-/** The node that has the lease serves for as long as it is trusted; of the others each is 0. */
-export function createLeaseMetrics(registry: Registry, node: string, isTrusted: () => boolean) {
+/**
+ * The node that has the lease serves for as long as it is trusted; of the others each is 0.
+ * `damaged`: the partitions of which this node's files are damaged.
+ */
+export function createLeaseMetrics(
+  registry: Registry,
+  node: string,
+  { isTrusted, damaged }: { readonly isTrusted: () => boolean; readonly damaged: () => readonly number[] },
+) {
   const { gauge } = metricsIn(registry);
   let held = 0;
   const help = '1 at the node that has the lease of the service and may answer, 0 at all others';
   gauge('payments_node_serves', help, ['node'], () => [[{ node }, held > 0 && isTrusted() ? 1 : 0]]);
   gauge('payments_lease_epoch', 'Which lease this node has, counted; 0: none', [], () => held);
+  gauge(
+    'payments_partition_damaged',
+    "1 for a partition of which this node's files are damaged: others are to run it",
+    ['shard', 'node'],
+    () => damaged().map((shard) => [{ shard, node }, 1] as const),
+  );
   return {
     taken(epoch: number) {
       held = epoch;
@@ -26,7 +39,11 @@ export function createStandbyMetrics(registry: Registry) {
     'Entries of a partition that this node, which stands by, does not have yet',
     ['shard'],
   );
-  return { behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries) };
+  return {
+    behind: (shard: number, entries: number) => behind.set({ shard: String(shard) }, entries),
+    /** It is not followed any more: other nodes are asked how far they are. */
+    leave: (shard: number) => behind.remove({ shard: String(shard) }),
+  };
 }
 
 /** Of a node whose links go by certificates. */

@@ -14,6 +14,7 @@ import { HostedWebhooks } from './hosted-webhooks.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import type { LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
+import { damageTold } from './progress-board.ts';
 import { followedShard } from './standby-partitions.ts';
 import type { Thread, ThreadFailure } from './thread.ts';
 import { kinds } from './thread-kinds.ts';
@@ -176,6 +177,8 @@ export class Hosting {
     if (this.#shards.size === 0) void this.#webhooks.stop();
     const ended = `partition ${number} does not run on this node any more`;
     if (failure === null) logger.info({ shard: number }, ended);
+    else if (failure.isOfNode)
+      logger.error({ shard: number }, damageTold('this node', number, failure.message));
     else logger.warn({ shard: number }, `${ended}: ${failure.message}`);
     if (!this.#isStopping) threads.prepare(kinds.shard(number, config()));
     if (failure?.isOfNode) onDamaged(number);

@@ -23,8 +23,11 @@ const { config, service, identity } = data;
 const { address, link, certFile, beatMs, trustMs, takeMs } = config.cluster;
 const { logger, registry } = await observeThread(config, 'lease');
 const ownership = new OwnershipBoard(data.ownership, trustClocks);
-const metrics = createLeaseMetrics(registry, identity.node, () => ownership.isTrusted());
 const progress = new ProgressBoard(data.progress);
+const metrics = createLeaseMetrics(registry, identity.node, {
+  isTrusted: () => ownership.isTrusted(),
+  damaged: () => progress.damaged,
+});
 
 const options = defined(
   ownerOptionsOf(config, service, null, () => {}),

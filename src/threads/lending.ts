@@ -20,7 +20,7 @@ import { followUntilDone } from './follow-again.ts';
 import type { LendingThreadData, Lent, LentShard } from './lending-protocol.ts';
 import { metricsOfThreads } from './metrics-of-threads.ts';
 import { Placement } from './placement.ts';
-import { ProgressBoard } from './progress-board.ts';
+import { damageTold, ProgressBoard } from './progress-board.ts';
 import type { RequestLogThreads } from './request-log-threads.ts';
 import { followedShard } from './standby-partitions.ts';
 import { startMsMax, Thread, type ThreadFailure } from './thread.ts';
@@ -112,6 +112,10 @@ export class Lending {
       followed,
       (news) => {
         if (news.type === 'whole') checked.add(news.shard);
+        else if (news.type === 'damaged') {
+          checked.delete(news.shard);
+          this.#damaged(this.#here, news.shard, news);
+        }
       },
     );
   }
@@ -269,13 +273,9 @@ export class Lending {
   }
 
   /** The process can't run the partition, and another one may. */
-  #damaged(process: string, number: number, { message }: ThreadFailure): void {
+  #damaged(process: string, number: number, { message }: Pick<ThreadFailure, 'message'>): void {
     const { logger, onDamaged } = this.#options;
-    const name = this.#nameOf(process);
-    logger.error(
-      { shard: number },
-      `${name} has damaged files of partition ${number}, which other nodes are to run until its folder is made anew: ${message}`,
-    );
+    logger.error({ shard: number }, damageTold(this.#nameOf(process), number, message));
     this.#placement.damaged(process, number);
     if (process === this.#here) onDamaged(number);
     this.#spread();

@@ -23,7 +23,7 @@ export class Placement {
   readonly #here: string;
   /** The other processes that are there, as PostgreSQL knows, and are to run partitions. */
   #known: readonly string[] = [];
-  /** Those that have once had nearly everything of all partitions that others run. */
+  /** Those that have once had nearly everything of all partitions that others run and they can. */
   readonly #caughtUp = new Set<string>();
   /** Those that were drained, going by what was last heard of each. */
   readonly #drained = new Set<string>();
@@ -59,12 +59,16 @@ export class Placement {
    * anew: nodes that come at about the same time are given some together. Null: they stay.
    */
   know(
-    nodes: readonly Pick<ReachableNode, 'process' | 'drained' | 'leaving' | 'wanted' | 'behind'>[],
+    nodes: readonly Pick<
+      ReachableNode,
+      'process' | 'drained' | 'leaving' | 'wanted' | 'damaged' | 'behind'
+    >[],
   ): 'now' | 'soon' | null {
     this.#known = nodes
       .filter(({ process, drained, leaving }) => process !== this.#here && !drained && !leaving)
       .map(({ process }) => process);
     for (const { process, behind } of nodes) if (behind <= behindMax) this.#caughtUp.add(process);
+    for (const { process, damaged } of nodes) for (const number of damaged) this.damaged(process, number);
     for (const { process, drained } of nodes)
       if (drained) this.#drained.add(process);
       else this.#drained.delete(process);

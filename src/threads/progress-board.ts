@@ -1,6 +1,11 @@
 // How far this node follows the partitions, and of which its files are damaged, in memory that
 // threads share.
 
+/** What the log says of a node, by its name in words, that can't run a partition until then. */
+export function damageTold(node: string, partition: number, message: string): string {
+  return `${node} has damaged files of partition ${partition}, which other nodes are to run until its folder is made anew: ${message}`;
+}
+
 export class ProgressBoard {
   readonly #isLagging: BigInt64Array;
   readonly #sequences: BigInt64Array;

@@ -39,7 +39,9 @@ interface StandbyPartitionsOptions {
   readonly archivedOf?: (identity: ShardIdentity) => number;
   /** Hears that a partition's files were checked and found whole, before they are written. */
   readonly onWhole: (partition: number) => void;
-  /** Hears up to which sequence a partition is followed. */
+  /** Hears that this node's files of a partition are damaged, and why: it is followed no more. */
+  readonly onDamaged: (partition: number, message: string) => void;
+  /** Hears up to which sequence a partition is followed; 0: it is not any more. */
   readonly onFollowed: (partition: number, sequence: number) => void;
   /** Hears how many entries of a partition are known and not followed yet. */
   readonly onBehind: (partition: number, entries: number) => void;
@@ -59,6 +61,8 @@ export class StandbyPartitions {
   readonly #sleeper: Sleeper;
   /** By partition. */
   readonly #journals = new Map<number, StandbyJournal>();
+  /** The partitions that are followed no more, until the folder is made anew. */
+  readonly #damaged = new Set<number>();
   /** What is done between two readings. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #following: Promise<void> = Promise.resolve();
@@ -76,10 +80,11 @@ export class StandbyPartitions {
     });
   }
 
-  /** Begins to follow a partition that nobody on this node owns. */
+  /** Begins to follow a partition that nobody on this node owns, unless its files are damaged. */
   follow(shard: FollowedShard): Promise<void> {
     return this.#between(async () => {
-      if (!this.#journals.has(shard.identity.shard)) await this.#open(shard);
+      const { shard: partition } = shard.identity;
+      if (!this.#journals.has(partition) && !this.#damaged.has(partition)) await this.#open(shard);
     });
   }
 
@@ -117,17 +122,44 @@ export class StandbyPartitions {
       const nowMs = scheduler.elapsedMs();
       if (nowMs >= checkpointAtMs && !isFull) {
         checkpointAtMs = nowMs + checkpointIntervalMs;
-        for (const journal of this.#journals.values()) await journal.checkpoint();
+        for (const [partition, journal] of this.#journals)
+          await this.#unlessDamaged(partition, () => journal.checkpoint());
       }
       if (nowMs >= dropAtMs) {
         dropAtMs = nowMs + dropMs;
-        for (const journal of this.#journals.values()) await journal.drop(segmentRetentionMs);
+        for (const [partition, journal] of this.#journals)
+          await this.#unlessDamaged(partition, () => journal.drop(segmentRetentionMs));
       }
       await this.#sleeper.sleep(waitMs);
     }
   }
 
-  async #open({ dir, identity }: FollowedShard): Promise<void> {
+  #open(shard: FollowedShard): Promise<void> {
+    return this.#unlessDamaged(shard.identity.shard, () => this.#openWhole(shard));
+  }
+
+  /**
+   * Runs what needs this node's files of a partition. Where these are damaged, or too old to go on
+   * from, others have what they lack: the partition is let go, and the rest is followed. Rejects
+   * where the fault is not theirs: PostgreSQL has lost acknowledged data, is another service's, or
+   * the disk does not take a write. Following on would hide that.
+   */
+  async #unlessDamaged(partition: number, task: () => Promise<void>): Promise<void> {
+    const { onFollowed, onDamaged } = this.#options;
+    try {
+      await task();
+    } catch (error) {
+      if (!(error instanceof JournalDamaged) || error.isRemote) throw error;
+      const journal = this.#journals.get(partition);
+      this.#journals.delete(partition);
+      this.#damaged.add(partition);
+      await journal?.close();
+      onFollowed(partition, 0);
+      onDamaged(partition, error.message);
+    }
+  }
+
+  async #openWhole({ dir, identity }: FollowedShard): Promise<void> {
     const { segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } = this.#options;
     const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
     const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
@@ -144,7 +176,10 @@ export class StandbyPartitions {
     onFollowed(identity.shard, journal.sequence);
   }
 
-  /** Rejects with `JournalDamaged` when the mirror has what the log has lost. */
+  /**
+   * Rejects with `JournalDamaged`, which `isRemote` when the mirror has what the log has lost, and
+   * is not when the mirror ends before what the log still has.
+   */
   async #refuseDivergence(partition: number, journal: StandbyJournal): Promise<void> {
     const { follower } = this.#options;
     const found = await follower.endOf(partition);
@@ -172,9 +207,10 @@ export class StandbyPartitions {
       const { batches = [], before = null, end = journal.sequence } = parts.get(partition) ?? {};
       if (before !== null && journal.checksum !== null && before !== journal.checksum) {
         // A standby was promoted that lacked the mirror's end, or an old primary has come back.
-        await this.#refuseDivergence(partition, journal);
+        await this.#unlessDamaged(partition, () => this.#refuseDivergence(partition, journal));
         continue;
       }
+      // No file of this node is at fault when a batch comes damaged from PostgreSQL.
       await journal.append(batches);
       onFollowed(partition, journal.sequence);
       onBehind(partition, end - journal.sequence);

@@ -64,6 +64,10 @@ const standby = new StandbyPartitions({
     archivedOf: (identity) => archivedOfShard(archiveDir, identity),
   }),
   onWhole: (shard) => tell({ type: 'whole', shard }),
+  onDamaged(shard, message) {
+    metrics.leave(shard);
+    tell({ type: 'damaged', shard, message });
+  },
   onFollowed: (partition, sequence) => progress.note(partition, sequence),
   onBehind: (partition, entries) => metrics.behind(partition, entries),
   onLagging: (isLagging) => {

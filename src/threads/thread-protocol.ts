@@ -84,6 +84,8 @@ export type Notice =
   | { readonly type: 'used_keys'; readonly used: readonly UsedKey[] }
   /** A node that stands by has found the files of a shard whole. */
   | { readonly type: 'whole'; readonly shard: number }
+  /** The files of a shard are damaged on this node, which does not follow it any more. */
+  | { readonly type: 'damaged'; readonly shard: number; readonly message: string }
   /** The node has the lease now. */
   | ({ readonly type: 'lease_taken' } & TakenLease)
   | { readonly type: 'lease_lost' }

@@ -1,5 +1,5 @@
-// The files of a partition are damaged on the node that has the lease: another node that has them whole runs it, and operators
-// are told.
+// The files of a partition are damaged on the node that has the lease, and later stands by: another node that has them whole runs
+// it, operators are told, and the other partitions are followed and can be run there.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -89,7 +89,19 @@ test('a partition whose files are damaged where the lease is runs on another nod
   assert.equal((await created(next, shops[0]!.key, 'later')).id, later.id);
   await created(next, shops[1]!.key, 'other');
   await a.kill();
-  const { node: refused } = await restart(a);
-  await refused.says(/the partitions can't be followed: [^\n]*shard-0/);
+  const { node: damaged } = await restart(a);
+  // It finds them as it stands by, follows the other partition, and can run that.
+  await damaged.says(/this node has damaged files of partition 0, [^\n]*shard-0/);
+  await whole.says(/node a can run partitions/);
+  await next.until(async () => {
+    const { out } = await cluster('status');
+    return /^NODE a HAS DAMAGED FILES of partition 0, /m.test(out) || undefined;
+  });
+  assert.match((await cluster('move', '0', 'a')).error, /node a has damaged files of partition 0/);
+  const lent = await cluster('move', '1', 'a');
+  assert.equal(lent.code, 0, lent.error);
+  await created(next, shops[0]!.key, 'where it is whole');
+  await created(next, shops[1]!.key, 'where it was damaged');
+  assert.match(damaged.output(), /partition 1 runs on this node/);
   assert.equal(await next.stop(), 0);
 });

@@ -66,6 +66,7 @@ async function bench(context: TestContext) {
     drained: false,
     leaving: false,
     wanted: [],
+    damaged: [],
     behind: 0,
   };
   const lead = (...nodes: readonly ReachableNode[]) => thread.ask('lead', { nodes });

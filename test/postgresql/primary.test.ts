@@ -44,6 +44,7 @@ test('a log is looked at without being owned, and not that of another data folde
   const other = new PostgresLog({ ...owned, service: { ...service, folder: 'g' } });
   await assert.rejects(other.inspect(), (error) => {
     assert(error instanceof JournalDamaged);
+    assert(error.isRemote, 'no file here is damaged');
     assert.match(error.message, /of f \(generation 0, 1 shards\), and this one is g \(/);
     return true;
   });

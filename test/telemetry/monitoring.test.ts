@@ -77,7 +77,7 @@ const page = new Map<string, Set<string>>([['up', new Set(['job'])]]);
 /** What a node shows besides that shares the service with others. */
 async function clusterMetrics(): Promise<string> {
   const registry = new Registry();
-  createLeaseMetrics(registry, 'a', () => true).taken(1);
+  createLeaseMetrics(registry, 'a', { isTrusted: () => true, damaged: () => [0] }).taken(1);
   createStandbyMetrics(registry).behind(0, 0);
   createCertificateMetric(registry, () => 1_000);
   createLendingMetrics(registry, { runs: () => ['a'], links: () => 0 });
@@ -221,7 +221,7 @@ test('Prometheus takes the rules', { skip: lacksPromtool }, () => {
 test('a node serves for as long as it has the lease and is trusted', async () => {
   const registry = new Registry();
   let isTrusted = true;
-  const lease = createLeaseMetrics(registry, 'a', () => isTrusted);
+  const lease = createLeaseMetrics(registry, 'a', { isTrusted: () => isTrusted, damaged: () => [] });
   const shown = async () => (await registry.metrics()).match(/^payments_(node_serves|lease_epoch)\S* \d+$/gm);
   assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 0', 'payments_lease_epoch 0']);
   lease.taken(3);
@@ -232,4 +232,25 @@ test('a node serves for as long as it has the lease and is trusted', async () =>
   isTrusted = true;
   lease.lost();
   assert.deepEqual(await shown(), ['payments_node_serves{node="a"} 0', 'payments_lease_epoch 0']);
+});
+
+test('a node names the partitions of which its files are damaged, and is asked no more how far it follows them', async () => {
+  const registry = new Registry();
+  let damaged: readonly number[] = [];
+  createLeaseMetrics(registry, 'b', { isTrusted: () => true, damaged: () => damaged });
+  const standby = createStandbyMetrics(registry);
+  for (const shard of [0, 1, 2]) standby.behind(shard, 5);
+  const shown = async () =>
+    (await registry.metrics()).match(/^payments_(partition_damaged|standby_behind_entries)\S* \d+$/gm);
+  assert.deepEqual(
+    await shown(),
+    [0, 1, 2].map((shard) => `payments_standby_behind_entries{shard="${shard}"} 5`),
+  );
+  damaged = [0, 2];
+  for (const shard of damaged) standby.leave(shard);
+  assert.deepEqual(await shown(), [
+    'payments_partition_damaged{shard="0",node="b"} 1',
+    'payments_partition_damaged{shard="2",node="b"} 1',
+    'payments_standby_behind_entries{shard="1"} 5',
+  ]);
 });

@@ -9,6 +9,7 @@ interface Told {
   readonly drained?: boolean;
   readonly leaving?: boolean;
   readonly wanted?: readonly number[];
+  readonly damaged?: readonly number[];
   readonly behind?: number;
 }
 
@@ -28,6 +29,7 @@ function bench() {
           drained: false,
           leaving: false,
           wanted: [],
+          damaged: [],
           behind: 0,
           ...told,
         })),
@@ -146,6 +148,13 @@ test('a partition goes to a node that has its files whole, and the others are sp
   assert.match(settle(), /^bb(ac|ca)$/, 'it stays where it runs');
   assert.equal(know({ a: { wanted: [0] }, b: {}, c: { wanted: [1] } }), 'now');
   assert.match(settle(), /^bc/, 'operators want what can be had');
+});
+
+test('a node that has found damage while it stood by is given the other partitions', () => {
+  const { know, link, settle } = bench();
+  link('b');
+  assert.equal(know({ b: { damaged: [0, 2, 3] } }), 'soon');
+  assert.equal(settle(), 'abaa');
 });
 
 test('one that no node has whole waits here for the next', () => {

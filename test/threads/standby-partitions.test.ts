@@ -2,7 +2,7 @@
 // look at them, and no others.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,13 +16,13 @@ import { appendTurns, identity, indexRowsOf, startMs } from '../journal/journal-
 import { bytesOf } from '../journal/small-log.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-/** The folder of a shard with three segments, of which the newest two are replayed. */
-async function shardFolder(context: TestContext, shard: number) {
+/** The folder of a shard with three segments, of which the newest two are replayed unless told otherwise. */
+async function shardFolder(context: TestContext, shard: number, checkpointed = 4) {
   const dir = temporaryFolder(context);
   const own = { ...identity, shard };
   const journal = await openJournal({ dir, identity: own, indexRowsOf, segmentBytesMax: 1 });
   await appendTurns(journal, [2, 2, 2]);
-  await journal.checkpointer.write(4);
+  await journal.checkpointer.write(checkpointed);
   await journal.close();
   return { dir, identity: own };
 }
@@ -37,6 +37,7 @@ const ports = {
   onFollowed() {},
   onBehind() {},
   onLagging() {},
+  onDamaged: (partition: number, message: string) => assert.fail(`${partition}: ${message}`),
 };
 
 /** Stands by for both shards; PostgreSQL tells nothing of those from `silentFrom` on. Resolves with those that are whole. */
@@ -415,6 +416,126 @@ test('a shard that was not looked at before the takeover is not called whole', a
   assert.deepEqual(await wholeOf(shards, 1), [0]);
 });
 
+/**
+ * What a node says that stands by for both shards, where the log of the first begins with `first`: the partitions
+ * that are damaged, with why, up to where it has followed each, and those of which it reads on.
+ */
+async function toldOfDamage(shards: readonly Awaited<ReturnType<typeof shardFolder>>[], first = 7) {
+  const damaged = new Map<number, string>();
+  const followed = new Map<number, number>();
+  let read: readonly number[] = [];
+  let readings = 0;
+  const over = Promise.withResolvers<void>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards,
+    checkpointIntervalMs: 0,
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    follower: {
+      endOf: async (partition) => ({
+        end: { sequence: 20, checksum: 0 },
+        firstSequence: partition === 0 ? first : 7,
+      }),
+      checksumAt: async () => null,
+      async readAfter(sequences) {
+        read = [...sequences.keys()];
+        if (++readings === 3) over.resolve();
+        return new Map();
+      },
+      close() {},
+    },
+    onWhole() {},
+    onFollowed: (partition, sequence) => followed.set(partition, sequence),
+    onDamaged: (partition, message) => damaged.set(partition, message),
+  });
+  standby.start(over.reject);
+  await over.promise;
+  // Whoever is to follow it later hears of it, too, and need not try again.
+  await standby.follow(shards[0]!);
+  await standby.stop();
+  return { damaged, followed: Object.fromEntries(followed), read };
+}
+
+/** The segment of the shard's log that begins with the sequence. */
+const segmentOf = (dir: string, first: number) => join(dir, 'log', String(first).padStart(16, '0'));
+
+/** Flips a bit of the commit batch of that segment. */
+function flipInLog(dir: string, first: number): void {
+  const file = join(segmentOf(dir, first), 'data.mdb');
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('Order ');
+  assert(at > 0);
+  bytes[at]! ^= 1;
+  writeFileSync(file, bytes);
+}
+
+const damages: Readonly<Record<string, readonly [damage: (dir: string) => void, reason: RegExp]>> = {
+  'whose checkpoint is damaged': [
+    (dir) => truncateSync(join(dir, 'state', 'data.mdb'), 4_096),
+    /state.data\.mdb is damaged: .* Restore the data folder from a backup/,
+  ],
+  'whose newest segment is gone': [
+    (dir) => rmSync(segmentOf(dir, 5), { recursive: true }),
+    /The newest segment of the log is missing/,
+  ],
+  'whose log ends with a damaged batch': [
+    (dir) => flipInLog(dir, 5),
+    /The commit batch 5 in segment .* is damaged/,
+  ],
+  'whose checkpoint needs a damaged batch': [
+    (dir) => flipInLog(dir, 3),
+    /damaged in segment .* at sequence 3: /,
+  ],
+};
+
+for (const [name, [damage, reason]] of Object.entries(damages))
+  test(`a partition ${name} is passed over, and the others are followed`, async (context) => {
+    const shards = [await shardFolder(context, 0, 2), await shardFolder(context, 1)];
+    damage(shards[0]!.dir);
+    const { damaged, followed, read } = await toldOfDamage(shards);
+    assert.deepEqual([...damaged.keys()], [0]);
+    assert.match(damaged.get(0)!, reason);
+    assert.deepEqual([followed[0] ?? 0, followed[1], read], [0, 6, [1]]);
+  });
+
+test('a partition that PostgreSQL has without what would go on here is passed over', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  const { damaged, read } = await toldOfDamage(shards, 9);
+  assert.match(
+    damaged.get(0)!,
+    /from sequence 9 on, and this mirror ends with 6: make the folder from a backup/,
+  );
+  assert.deepEqual([[...damaged.keys()], read], [[0], [1]]);
+});
+
+test('what PostgreSQL has lost ends the following, whatever is damaged here', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  flipInLog(shards[0]!.dir, 5);
+  const failed = Promise.withResolvers<unknown>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards,
+    follower: {
+      endOf: async (partition) => ({ end: { sequence: 7 - 2 * partition, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      readAfter: async () => new Map(),
+      close() {},
+    },
+    onWhole() {},
+    onDamaged() {},
+  });
+  standby.start(failed.resolve);
+  const failure = await failed.promise;
+  assert.ok(failure instanceof JournalDamaged, String(failure));
+  assert.match(failure.message, /PostgreSQL has lost what it had acknowledged of partition 1: /);
+  await standby.stop();
+});
+
 test('tables that this service must not follow end it', async (context) => {
   const shard = await shardFolder(context, 0);
   const failed = Promise.withResolvers<unknown>();
@@ -438,5 +559,52 @@ test('tables that this service must not follow end it', async (context) => {
   });
   standby.start(failed.resolve);
   assert.match(String(await failed.promise), /JournalDamaged: a newer service/);
+  await standby.stop();
+});
+
+for (const [when, refusesEnd] of [
+  ['as it asks where a log ends', true],
+  ['as it compares its mirror with a log', false],
+] as const)
+  test(`tables that this service must not follow are no damage here, ${when}`, async (context) => {
+    const failed = Promise.withResolvers<unknown>();
+    const refuse = () => Promise.reject(new JournalDamaged('a newer service', { isRemote: true }));
+    const standby = new StandbyPartitions({
+      ...ports,
+      shards: [await shardFolder(context, 0)],
+      follower: {
+        endOf: async () => (refusesEnd ? refuse() : { end: { sequence: 8, checksum: 0 }, firstSequence: 1 }),
+        checksumAt: refuse,
+        readAfter: async () => new Map(),
+        close() {},
+      },
+      onWhole() {},
+    });
+    standby.start(failed.resolve);
+    assert.match(String(await failed.promise), /JournalDamaged: a newer service/);
+    await standby.stop();
+  });
+
+test('a batch that is damaged in PostgreSQL ends it: no file here is', async (context) => {
+  const failed = Promise.withResolvers<unknown>();
+  const shard = await shardFolder(context, 0);
+  const bytes = bytesOf(7, 1);
+  bytes[bytes.length - 1]! ^= 1;
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [shard],
+    follower: {
+      endOf: async () => ({ end: { sequence: 7, checksum: 0 }, firstSequence: 7 }),
+      checksumAt: async () => null,
+      readAfter: async () => new Map([[0, { batches: [bytes], before: null, end: 7, hasMore: false }]]),
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start(failed.resolve);
+  assert.match(
+    String(await failed.promise),
+    /JournalDamaged: The commit batch 7 of partition 0 in PostgreSQL/,
+  );
   await standby.stop();
 });

@@ -205,6 +205,7 @@ const named: Readonly<Record<string, Statement>> = {
           drained: false,
           leaving: false,
           wanted: wantedAt(process),
+          damaged: [],
           behind: behind(JSON.parse(followed)),
         })),
       );

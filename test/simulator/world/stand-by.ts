@@ -19,6 +19,7 @@ import {
   StandbyPartitions,
 } from '../../../src/threads/standby-partitions.ts';
 import type { Machine } from '../disk/machine.ts';
+import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServers } from '../postgresql/servers.ts';
 import { Hosting } from './hosting.ts';
@@ -250,6 +251,9 @@ export class StandBy {
       scheduler: { soon: (run) => simulation.soon(lane, run), elapsedMs: () => simulation.nowMs },
       isDiskFull: () => room.isFull(),
       onWhole() {},
+      // No fault damages the disk of a node: what looks like that was refused wrongly, or hides what PostgreSQL has lost.
+      onDamaged: (_, message) =>
+        world.judge.found(new Finding('a wrong promotion is refused and told', message)),
       onFollowed: (partition, sequence) => {
         this.#followed[partition] = sequence;
       },
