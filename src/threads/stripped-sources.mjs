@@ -1,7 +1,9 @@
 // @ts-check
 // The sources without their types, as all threads of the service load them. Node takes the types
 // away itself, but in each thread anew, and what does that stays there with 10 MB. So a thread that
-// then ends does it for all of them. Plain JavaScript, because it runs before there are sources.
+// then ends does it for all of them. The files of TypeBox are among them, because there are hundreds
+// and most threads load them: Node would look for each one on the disk, in each thread anew. Plain
+// JavaScript, because it runs before there are sources.
 
 import { registerHooks } from 'node:module';
 import { getEnvironmentData, setEnvironmentData, Worker } from 'node:worker_threads';
@@ -33,6 +35,11 @@ export function loadStripped() {
   if (sources === undefined) return;
   const { bytes, places } = sources;
   registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const url = specifier.startsWith('.') ? URL.parse(specifier, context.parentURL)?.href : undefined;
+      if (url === undefined || !places.has(url)) return nextResolve(specifier, context);
+      return { url, format: 'module', shortCircuit: true };
+    },
     load(url, context, nextLoad) {
       const place = places.get(url);
       if (place === undefined) return nextLoad(url, context);
