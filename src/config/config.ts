@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { faultOfCertificate } from '../cluster/node-certificate.ts';
 import { defined, elementAt } from '../core/assert.ts';
 import { errorCode, errorText } from '../core/errors.ts';
@@ -181,7 +181,7 @@ function readVariables(env: Variables, settings: Settings): void {
 }
 
 function put(settings: Settings, key: ConfigKey, value: unknown, where: string): void {
-  if (!Value.Check(key.schema, value)) {
+  if (!Check(key.schema, value)) {
     const expected = expectationOf(key.schema);
     throw new ConfigError(
       `${where} is ${JSON.stringify(value)}: it must be ${expected} (${key.description})`,

@@ -3,8 +3,8 @@
 // idempotency key after its defaults are filled in, and these are the ones of the earlier request,
 // because the state may have changed since.
 
+import type { Params } from '../contract/routes/parsed-params.ts';
 import type { CommandOperation } from '../contract/routes/table.ts';
-import type { Params } from '../contract/routes/validate.ts';
 import { hasName } from '../core/tables.ts';
 import { defaultDecline } from './charges.ts';
 import { defaultEnd } from './checkout-sessions.ts';

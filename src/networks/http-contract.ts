@@ -3,7 +3,7 @@
 // the OpenAPI document derive from them.
 
 import { type Static, type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { amountMax, amountMin, textCharactersMax, urlCharactersMax } from '../contract/limits.ts';
 import { declineCodes, languages } from '../contract/vocabulary.ts';
 import { lazily } from '../core/lazily.ts';
@@ -207,7 +207,7 @@ function hasManyNames(value: unknown): boolean {
 }
 
 function faultIn(validator: ReturnType<typeof Compile<TSchema>>, value: unknown): string {
-  const [first] = validator.Errors(value);
+  const [, [first]] = validator.Errors(value);
   const where = first?.instancePath ? first.instancePath.slice(1) : 'the body';
   return `${where} ${first?.message ?? 'is invalid'}`;
 }

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { paramPath } from '../contract/echo.ts';
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { bodyNamesMax, urlCharactersMax } from '../contract/limits.ts';
-import { isObject, type Params } from '../contract/routes/validate.ts';
+import { isObject, type Params } from '../contract/routes/parsed-params.ts';
 import { findCardNumber, mayHoldCardNumber } from '../core/card-number.ts';
 
 /** How deep objects and lists may be nested: more than parameters need, and safe for recursion. */

@@ -4,10 +4,10 @@
 
 import { kindOfId } from '../contract/id-prefixes.ts';
 import { listedMax } from '../contract/limits.ts';
+import { fillDefaults } from '../contract/routes/parsed-params.ts';
 import { parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { type ExportOperation, routeTable } from '../contract/routes/table.ts';
-import { fillDefaults } from '../contract/routes/validate.ts';
 import { assert, elementAt } from '../core/assert.ts';
 import { wallMsOf } from '../core/clock.ts';
 import { pendingDeliveries } from '../domain/deliveries.ts';

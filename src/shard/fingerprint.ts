@@ -2,8 +2,8 @@
 // bits of a SHA-256, so neither keys nor bodies are stored.
 
 import { hash } from 'node:crypto';
-import type { Params } from '../contract/routes/validate.ts';
-import { isObject } from '../contract/routes/validate.ts';
+import type { Params } from '../contract/routes/parsed-params.ts';
+import { isObject } from '../contract/routes/parsed-params.ts';
 import { elementAt } from '../core/assert.ts';
 import { digestBytes } from '../journal/journal.ts';
 

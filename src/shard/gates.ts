@@ -4,10 +4,11 @@
 
 import { type Refusal, refuse } from '../contract/errors/table.ts';
 import { idempotencyKeyCharactersMax } from '../contract/limits.ts';
+import { fillDefaults, type Params } from '../contract/routes/parsed-params.ts';
 import { isFiltered, parseQuery } from '../contract/routes/query-string.ts';
 import type { Route } from '../contract/routes/route.ts';
 import { routeTable } from '../contract/routes/table.ts';
-import { fillDefaults, firstRefusal, type Params, validateParams } from '../contract/routes/validate.ts';
+import { firstRefusal, validateParams } from '../contract/routes/validate.ts';
 import { apiVersions, languages } from '../contract/vocabulary.ts';
 import { assert, elementAt } from '../core/assert.ts';
 import { findCardNumber } from '../core/card-number.ts';

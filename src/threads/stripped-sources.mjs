@@ -1,8 +1,8 @@
 // @ts-check
 // The sources without their types, as all threads of the service load them. Node takes the types
 // away itself, but in each thread anew, and what does that stays there with 10 MB. So a thread that
-// then ends does it for all of them. The files of TypeBox are among them, because there are hundreds
-// and most threads load them: Node would look for each one on the disk, in each thread anew. Plain
+// then ends does it for all of them. TypeBox's files are among them, because there are hundreds and
+// most threads load them: Node would look for each one on the disk, in each thread anew. Plain
 // JavaScript, because it runs before there are sources.
 
 import { registerHooks } from 'node:module';

@@ -10,10 +10,11 @@ import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { messageOf, type Refusal } from '../../src/contract/errors/table.ts';
+import { fillDefaults, type Params } from '../../src/contract/routes/parsed-params.ts';
 import { Event } from '../../src/contract/routes/resources.ts';
 import type { Route } from '../../src/contract/routes/route.ts';
 import { type QueryOperation, routeTable } from '../../src/contract/routes/table.ts';
-import { fillDefaults, type Params, validateParams } from '../../src/contract/routes/validate.ts';
+import { validateParams } from '../../src/contract/routes/validate.ts';
 import {
   type Language,
   languages,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { fillDefaults, type Params } from '../../src/contract/routes/parsed-params.ts';
 import { routeTable } from '../../src/contract/routes/table.ts';
-import { fillDefaults, type Params } from '../../src/contract/routes/validate.ts';
 import { digestBytes } from '../../src/journal/journal.ts';
 import { canonicalJson, digestKey, digestRequest } from '../../src/shard/fingerprint.ts';
 

@@ -2,9 +2,7 @@
 // decides the message for a wrong value (see validate.ts).
 
 import { type TSchema, Type } from 'typebox';
-import { IsUri, IsUriTemplate, Set as setFormat } from 'typebox/format';
 import * as limits from '../limits.ts';
-import { withSession } from '../page-paths.ts';
 import {
   currencies,
   declineCodes,
@@ -33,11 +31,6 @@ export const shortText = Type.String({ minLength: 1, maxLength: limits.textChara
 export const clearable = <S extends TSchema>(text: S) => Type.Union([Type.Literal(''), text]);
 export const longText = Type.String({ minLength: 1, maxLength: limits.descriptionCharactersMax });
 export const email = Type.String({ format: 'email', maxLength: limits.textCharactersMax });
-
-// The library looks at the characters of an address only. Nobody can be sent to one that browsers
-// don't take, such as one with the port 99999.
-setFormat('uri', (text) => IsUri(text) && URL.canParse(text));
-setFormat('uri-template', (text) => IsUriTemplate(text) && URL.canParse(withSession(text, 'cs_0')));
 
 /** Without user name and password: browsers show them, and a user name can look like a host. */
 export const address = Type.String({

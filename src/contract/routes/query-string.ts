@@ -4,8 +4,8 @@
 import { paramPath } from '../echo.ts';
 import { type Refusal, refuse } from '../errors/table.ts';
 import { page } from './parameters.ts';
+import { type Params, propertiesOf, refuseUnknown } from './parsed-params.ts';
 import type { Route } from './route.ts';
-import { type Params, propertiesOf, refuseUnknown } from './validate.ts';
 
 type ParsedQuery = { readonly params: Params } | { readonly refusal: Refusal };
 

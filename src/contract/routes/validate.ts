@@ -5,86 +5,29 @@
 // Of several faults the first one is reported: unknown parameters come before missing ones, missing
 // before invalid ones, and within each the order of the document decides.
 
-import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { IsUri, IsUriTemplate, Set as setFormat } from 'typebox/format';
+import { Compile, Errors } from 'typebox/schema';
 import { elementAt } from '../../core/assert.ts';
-import { findCardNumber } from '../../core/card-number.ts';
-import { remembering } from '../../core/remembering.ts';
 import { paramPath } from '../echo.ts';
 import { type Refusal, refuse } from '../errors/table.ts';
 import * as limits from '../limits.ts';
+import { withSession } from '../page-paths.ts';
+import { isObject, ofRoute, type Params, propertiesOf, refuseUnknown, type Schema } from './parsed-params.ts';
 import type { Route } from './route.ts';
-import { routeTable } from './table.ts';
-import { compileLengths, isWithin, type LengthSchema, textLengthMax } from './text-lengths.ts';
+import { compileLengths, isWithin, textLengthMax } from './text-lengths.ts';
 
-/** Parsed parameters: names to JSON values. */
-export type Params = Record<string, unknown>;
-
-/** What the absence of each parameter means. */
-interface Absence {
-  /** Parameters that may be absent; null means absent. */
-  readonly optional: ReadonlySet<string>;
-  readonly defaults: readonly (readonly [string, unknown])[];
-  /** Parameters that are objects with parameters of their own. */
-  readonly nested: readonly (readonly [string, Absence])[];
-}
-
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-}
-
-/** The parts of a JSON schema that decide the message for a wrong value. */
-interface Schema extends LengthSchema {
-  readonly enum?: readonly unknown[];
-  readonly format?: string;
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly maxProperties?: number;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  /** The last alternative gives the message. */
-  readonly anyOf?: readonly Schema[];
-}
-
-/** Remembers what follows from a route. */
-const ofRoute = <T>(find: (route: Route) => T) => remembering(routeTable.length, find);
-
-const absenceOf = ofRoute(({ params }) => absenceIn(propertiesOf({ params }), params.required));
+// The library looks at the characters of an address only. Nobody can be sent to one that browsers
+// don't take, such as one with the port 99999.
+setFormat('uri', (text) => IsUri(text) && URL.canParse(text));
+setFormat('uri-template', (text) => IsUriTemplate(text) && URL.canParse(withSession(text, 'cs_0')));
 
 const checkOf = ofRoute(({ params }): ((given: Params) => boolean) => {
   const properties = Object.entries(propertiesOf({ params }));
   const sets = properties.filter(([, { uniqueItems }]) => uniqueItems === true).map(([name]) => name);
   const fits = compileLengths(params);
-  const rest = Compile(withoutOwnChecks(params) as TSchema);
+  const rest = Compile(withoutOwnChecks(params) as object);
   return (given) => fits(given) && rest.Check(given) && sets.every((name) => isSet(given[name]));
 });
-
-const errorsOf = ofRoute(({ params }): ((given: unknown) => readonly SchemaError[]) => {
-  const whole = Compile(params as TSchema);
-  return (given) => whole.Errors(given);
-});
-
-function absenceIn(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Absence {
-  const entries = Object.entries(properties);
-  return {
-    optional: new Set(Object.keys(properties).filter((name) => !required.includes(name))),
-    defaults: entries.flatMap(([name, schema]) =>
-      schema.default === undefined ? [] : [[name, schema.default] as const],
-    ),
-    nested: entries.flatMap(([name, schema]) =>
-      schema.properties === undefined ? [] : [[name, absenceIn(schema.properties, schema.required)] as const],
-    ),
-  };
-}
 
 /**
  * The schema without the parts that this file checks itself, because the library is slow at them:
@@ -106,34 +49,6 @@ function isSet(items: unknown): boolean {
 }
 
 const shortListMax = 8;
-
-/** Fills the route's defaults into `params` for absent parameters, and for those that are null. */
-export function fillDefaults(route: Route, params: Params): void {
-  fillIn(absenceOf(route), params);
-}
-
-function fillIn({ optional, defaults, nested }: Absence, params: Params): void {
-  for (const name in params) {
-    if (params[name] === null && optional.has(name)) delete params[name];
-  }
-  for (const [name, value] of defaults) {
-    if (!Object.hasOwn(params, name)) params[name] = value;
-  }
-  for (const [name, absence] of nested) {
-    const value = params[name];
-    if (isObject(value)) fillIn(absence, value);
-  }
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The schemas of a route's parameters, by name. */
-export function propertiesOf({ params }: Pick<Route, 'params'>): Readonly<Record<string, Schema>> {
-  return params.properties as Record<string, Schema>;
-}
 
 /** Null when `params` fit the route, else the first refusal by precedence. */
 export function validateParams(route: Route, params: Params): Refusal | null {
@@ -163,14 +78,6 @@ function firstUnknown(
   return null;
 }
 
-/** Refuses an unknown parameter by its name, unless that looks like a card number. */
-export function refuseUnknown(path: readonly string[], whole: 'body' | 'query'): Refusal {
-  const param = paramPath(path, whole);
-  return findCardNumber(elementAt(path, path.length - 1).slice(0, limits.urlCharactersMax))
-    ? refuse('parameter_invalid', { param, message: 'parameter_invalid.card_number' })
-    : refuse('parameter_unknown', { param });
-}
-
 function refuseNone({ exactlyOne }: Route, params: Params): Refusal | null {
   if (exactlyOne === undefined || exactlyOne.some((name) => Object.hasOwn(params, name))) return null;
   return refuse('parameter_missing', { param: exactlyOne[0], ...oneOf(exactlyOne) });
@@ -196,7 +103,7 @@ function firstInvalid(route: Route, params: Params): Refusal {
   const short: Params = Object.fromEntries(
     names.map((name) => [name, shortened(properties[name]!, params[name])]),
   );
-  const errors = errorsOf(route)(short);
+  const [, errors] = Errors(route.params, short);
   // What is told of a whole object with unknown names is told of each name, too.
   const paths = errors.filter(({ keyword }) => keyword !== 'additionalProperties').map(pathOf);
   const wrong = names.find((name) => paths.some(([first]) => first === name)) ?? elementAt(names, 0);
@@ -245,7 +152,7 @@ function shortened(schema: Schema, value: unknown): unknown {
   );
 }
 
-function pathOf(error: SchemaError): string[] {
+function pathOf(error: { readonly instancePath: string }): string[] {
   return error.instancePath
     .split('/')
     .slice(1)

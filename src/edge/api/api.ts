@@ -14,9 +14,9 @@ import {
 } from '../../contract/errors/table.ts';
 import { negotiateLanguage } from '../../contract/language.ts';
 import { bodyBytesMax } from '../../contract/limits.ts';
+import { fillDefaults } from '../../contract/routes/parsed-params.ts';
 import { parseQuery } from '../../contract/routes/query-string.ts';
 import { routeTable } from '../../contract/routes/table.ts';
-import { fillDefaults } from '../../contract/routes/validate.ts';
 import { isApiVersion, refuseVersion } from '../../contract/versions.ts';
 import { apiVersions, keyChallenges, languages } from '../../contract/vocabulary.ts';
 import { elementAt } from '../../core/assert.ts';

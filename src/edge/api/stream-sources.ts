@@ -9,8 +9,8 @@
 
 import { createHmac } from 'node:crypto';
 import { idPrefixes } from '../../contract/id-prefixes.ts';
+import type { Params } from '../../contract/routes/parsed-params.ts';
 import { routeTable } from '../../contract/routes/table.ts';
-import type { Params } from '../../contract/routes/validate.ts';
 import { defined } from '../../core/assert.ts';
 import { isPlaceInAll } from '../../request-logs/all-nodes.ts';
 import type { AskLogs } from '../../request-logs/query.ts';

@@ -2,7 +2,7 @@
 // prints. A command that goes on yields items until its signal says that the client has left.
 
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { type Bucket, buckets } from '../../contract/limits.ts';
 import { type Mode, modes } from '../../contract/vocabulary.ts';
 import { lazily } from '../../core/lazily.ts';
@@ -40,7 +40,7 @@ export function defineCommand<P extends TProperties, A extends CommandAnswer>(
     run,
     checked(name, params) {
       if (validator().Check(params)) return params;
-      const [first] = validator().Errors(params);
+      const [, [first]] = validator().Errors(params);
       const where = first?.instancePath ? first.instancePath.slice(1) : 'the parameters';
       throw wrongUsage(`${name}: ${where} ${first?.message ?? 'are invalid'}`);
     },

@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { errorAdvice } from '../../../src/contract/errors/advice.ts';
 import { errorsPageMarkdown, explainedTypes } from '../../../src/contract/errors/page.ts';
 import { errorCodes, errors, messageOf } from '../../../src/contract/errors/table.ts';
+import type { Params } from '../../../src/contract/routes/parsed-params.ts';
 import { type Operation, routeTable } from '../../../src/contract/routes/table.ts';
-import { type Params, validateParams } from '../../../src/contract/routes/validate.ts';
+import { validateParams } from '../../../src/contract/routes/validate.ts';
 import { languages } from '../../../src/contract/vocabulary.ts';
 
 const markdown = errorsPageMarkdown();

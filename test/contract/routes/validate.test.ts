@@ -5,10 +5,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf, type Refusal } from '../../../src/contract/errors/table.ts';
 import type { MessageKey } from '../../../src/contract/messages/table.ts';
+import { fillDefaults, type Params } from '../../../src/contract/routes/parsed-params.ts';
 import { isFiltered, parseQuery } from '../../../src/contract/routes/query-string.ts';
 import type { Route } from '../../../src/contract/routes/route.ts';
 import { type Operation, routeTable } from '../../../src/contract/routes/table.ts';
-import { fillDefaults, type Params, validateParams } from '../../../src/contract/routes/validate.ts';
+import { validateParams } from '../../../src/contract/routes/validate.ts';
 import { languages } from '../../../src/contract/vocabulary.ts';
 
 const routeOf = (operation: Operation): Route =>

@@ -11,7 +11,7 @@ import {
   statusOf,
   unavailable,
 } from '../../../src/contract/errors/table.ts';
-import type { Params } from '../../../src/contract/routes/validate.ts';
+import type { Params } from '../../../src/contract/routes/parsed-params.ts';
 import type { Language } from '../../../src/contract/vocabulary.ts';
 import { addressUnresolved } from '../../../src/domain/webhook-endpoints.ts';
 import { type AnswerFrame, answerFlags } from '../../../src/shard/frames.ts';

@@ -4,15 +4,10 @@
 import { paramPath } from '../../../src/contract/echo.ts';
 import { type Refusal, refuse } from '../../../src/contract/errors/table.ts';
 import { bodyNamesMax, idempotencyKeyCharactersMax } from '../../../src/contract/limits.ts';
+import { fillDefaults, isObject, type Params } from '../../../src/contract/routes/parsed-params.ts';
 import { parseQuery } from '../../../src/contract/routes/query-string.ts';
 import type { Route } from '../../../src/contract/routes/route.ts';
-import {
-  fillDefaults,
-  firstRefusal,
-  isObject,
-  type Params,
-  validateParams,
-} from '../../../src/contract/routes/validate.ts';
+import { firstRefusal, validateParams } from '../../../src/contract/routes/validate.ts';
 import { findCardNumber } from '../../../src/core/card-number.ts';
 import { type RequestFrame, requestFlags } from '../../../src/shard/frames.ts';
 
