@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
@@ -63,6 +65,29 @@ test('listen shows the events that trigger makes, and forwards them with a signa
     await once(listening, 'close');
     await receiver.close();
   }
+});
+
+test('logs that follow wait before they go on after a stream that has ended', async () => {
+  const asked: { readonly position: string | undefined; readonly ms: number }[] = [];
+  const third = Promise.withResolvers<void>();
+  const ending = createServer(({ headers }, response) => {
+    asked.push({ position: headers['last-event-id'] as string | undefined, ms: performance.now() });
+    if (asked.length === 3) third.resolve();
+    response.end('event: now\nid: 5-1\ndata: {}\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(ending, 'listening');
+  const url = `http://127.0.0.1:${(ending.address() as AddressInfo).port}`;
+  const following = spawn(process.execPath, [cli, 'logs', '--follow', '--url', url], { env: environment() });
+  try {
+    await third.promise;
+  } finally {
+    following.kill();
+    await once(following, 'close');
+    ending.close();
+  }
+  const [first, second, last] = asked as [(typeof asked)[0], (typeof asked)[0], (typeof asked)[0]];
+  assert.deepEqual([first.position, second.position, last.position], [undefined, '5-1', '5-1']);
+  assert(last.ms - first.ms > 1_000, 'two pauses');
 });
 
 test('logs lists requests, finds one by its id at once, and follows new ones', async () => {

@@ -88,7 +88,7 @@ async function showLogs(
   if (request !== undefined) return showRequest(output, api, request);
   const query = { status, path, idempotency_key, object, limit: String(limit) };
   let position: string | null = null;
-  do {
+  for (;;) {
     try {
       await followStream(api, addressOf(query), position, async ({ id, event, data }) => {
         position = id ?? position;
@@ -97,9 +97,10 @@ async function showLogs(
       });
     } catch (error) {
       if (position === null || !(error instanceof OperatorFailure && error.kind === 'failed')) throw error;
-      await wait(reconnectMs);
     }
-  } while (follow);
+    if (follow !== true) return;
+    await wait(reconnectMs);
+  }
 }
 
 /** Shows one request. One that was just made may not be written yet. */
