@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../../src/contract/errors/table.ts';
-import { EventStreams } from '../../src/edge/api/event-stream.ts';
+import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
+import { EventStreams, eventStreamsMax } from '../../src/edge/api/event-stream.ts';
 import { eventSource, requestSource } from '../../src/edge/api/stream-sources.ts';
 import { TailStreams } from '../../src/edge/dashboard/tail-stream.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
@@ -12,10 +13,11 @@ import type { AskLogs } from '../../src/request-logs/query.ts';
 import type { InternalAnswer } from '../../src/shard/protocol.ts';
 
 /** What a client is sent who opens the stream for the first time, and leaves after the beginning. */
-async function opened(newest: InternalAnswer): Promise<string[]> {
+async function opened(newest: InternalAnswer, hasRoom = true): Promise<string[]> {
   const said: string[] = [];
   const exchange = {
     isOpen: true,
+    hasRoomFor: () => hasRoom,
     begin: () => said.push('begin'),
     write: async (text: string) => said.push(...text.split('\n').filter((line) => line.startsWith('id: '))),
     finish: () => said.push('finish'),
@@ -43,11 +45,60 @@ test('it is refused while the shard can not say which event is the newest', asyn
   assert.deepEqual(await opened({ ok: false, code: 'api_error', message: '' }), ['503, 1 s']);
 });
 
+test('it is refused while its beginning, if the client is slow, would be more than may be held', async () => {
+  assert.deepEqual(await opened({ ok: true, body: '[]', cursor: 'evt_9' }, false), ['503, 1 s']);
+});
+
+test('a stream that loses its slot ends before its next item, and at once when its client is slow', async () => {
+  const streams = new EventStreams();
+  const ends = new Map<string, string>();
+  const open = (org: string, name: string, isSlow: boolean) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const exchange = {
+      isOpen: true,
+      hasRoomFor: () => true,
+      isStuckSince: () => isSlow,
+      begin() {},
+      write: async () => (isSlow ? ended : undefined),
+      cut() {
+        ends.set(name, 'cut');
+        exchange.isOpen = false;
+        end();
+      },
+      finish: () => ends.set(name, ends.get(name) ?? 'finish'),
+    };
+    const source = {
+      isPosition: () => true,
+      begin: async () => ({ events: '', cursor: 'evt_1' }),
+      next: async () => ({ items: [], cursor: 'evt_1', isFull: false }),
+    };
+    const head = { lastEventId: '' } as RequestHead;
+    const call = { exchange: exchange as unknown as Exchange, headers: '', org, source, head, onBegin() {} };
+    const done = streams.stream({ ...call, isAllowed: () => !isOver });
+    return { done };
+  };
+  let isOver = false;
+  const all = Array.from({ length: eventStreamsMax }, (_, i) => {
+    const org = Math.floor(i / eventStreamsAtOnceMax);
+    return open(`org_${org}`, `${i}`, i === eventStreamsMax - 1);
+  });
+  const more = [open('org_new', 'new_1', false), open('org_new', 'new_2', false)];
+  await all[eventStreamsMax - 1]!.done;
+  await all[eventStreamsMax - 1 - eventStreamsAtOnceMax]!.done;
+  assert.deepEqual(Object.fromEntries(ends), {
+    [eventStreamsMax - 1]: 'cut',
+    [eventStreamsMax - 1 - eventStreamsAtOnceMax]: 'finish',
+  });
+  isOver = true;
+  await Promise.all([...all, ...more].map(({ done }) => done));
+});
+
 /** What a client is sent of two events that come together, when its key opens the stream `allowed` times. */
 async function sentUntilRevoked(allowed: number): Promise<string[]> {
   const said: string[] = [];
   const exchange = {
     isOpen: true,
+    hasRoomFor: () => true,
     begin() {},
     write: async (text: string) => said.push(...text.split('\n').filter((line) => line.startsWith('id: '))),
     finish: () => said.push('finish'),

@@ -28,3 +28,29 @@ test('what is taken in all has an end, and whatever was given back can be taken'
     for (const end of ends) end();
   }
 });
+
+test('when all are taken, the newest slot of who has most goes to who has fewer even with it', () => {
+  const shares = new Shares(6, [3]);
+  const lost: string[] = [];
+  const take = (owner: string, name: string) => shares.take([owner], () => lost.push(name));
+  const ends = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => take(name[0]!, name)!);
+  assert.equal(take('a', 'a4'), null, 'its share is taken');
+  assert.notEqual(take('d', 'd1'), null);
+  assert.deepEqual(lost, ['a3']);
+  assert.equal(take('a', 'a5'), null, 'nobody has more than it would have');
+  assert.equal(take('c', 'c2'), null);
+  ends[2]!();
+  assert.equal(take('c', 'c2'), null, 'what is lost gives nothing back');
+  assert.notEqual(take('e', 'e1'), null);
+  assert.notEqual(take('f', 'f1'), null);
+  assert.deepEqual(lost.slice(1).sort(), ['a2', 'b2']);
+  assert.equal(take('g', 'g1'), null, 'nobody loses the only one');
+  ends[0]!();
+  assert.notEqual(take('g', 'g1'), null, 'one was given back');
+});
+
+test('slots that can not be lost stay', () => {
+  const shares = new Shares(2, [2]);
+  for (let i = 0; i < 2; i++) assert.notEqual(shares.take(['a']), null);
+  assert.equal(shares.take(['b']), null);
+});

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { sentEventTypes } from '../../src/contract/vocabulary.ts';
+import { eventStreamsMax } from '../../src/edge/api/event-stream.ts';
 import { followEvents, followStream } from '../../src/operator/cli/api-client.ts';
 import type { FollowStart } from '../../src/operator/use-cases/webhook-commands.ts';
 import type { ListedEvent } from '../../src/shard/protocol.ts';
@@ -32,7 +33,7 @@ const createIntent = (on: Service, key: string) =>
   });
 
 /** Opens stream_events; `next` gives its next item, null at its end. */
-function open(key: string, position: string | null = null) {
+function open(key: string, position: string | null = null, on = service) {
   const items: (FollowStart | ListedEvent)[] = [];
   let news = Promise.withResolvers<void>();
   let ended = false;
@@ -40,7 +41,7 @@ function open(key: string, position: string | null = null) {
     news.resolve();
     news = Promise.withResolvers();
   };
-  const done = followEvents({ url: service.url, apiKey: key }, position, async (item) => {
+  const done = followEvents({ url: on.url, apiKey: key }, position, async (item) => {
     items.push(item);
     tell();
   });
@@ -155,6 +156,46 @@ test('test secret keys only, and a few streams for each organization', async () 
   }
   const another = await newKey(service, id, 'test');
   assert.ok(await open(another).next(), 'the streams that ended make room');
+});
+
+test('when a few organizations have all streams another one gets some, and who loses one goes on where it was', async (t) => {
+  const own = await startService();
+  t.after(() => own.kill());
+  const crowd: { readonly key: string; readonly streams: ReturnType<typeof open>[]; position: string }[] = [];
+  for (let i = 0; i < eventStreamsMax / eventStreamsAtOnceMax; i++) {
+    const { key } = await newOrganization(own);
+    const streams = Array.from({ length: eventStreamsAtOnceMax }, () => open(key, null, own));
+    const starts = await Promise.all(streams.map((stream) => stream.next()));
+    crowd.push({ key, streams, position: (starts[0] as FollowStart).after });
+  }
+  const { key } = await newOrganization(own);
+  for (let i = 1; i < eventStreamsAtOnceMax; i++)
+    assert.ok(await open(key, null, own).next(), `it gets ${eventStreamsAtOnceMax - 1}`);
+  const oneMore = await own.call(path, { key });
+  assert.equal(oneMore.status, 429, 'not one more than those who have given some have left');
+
+  const left = await Promise.all(
+    crowd.map(async ({ key, streams, position }) => {
+      const made = await createIntent(own, key);
+      const seen = await Promise.all(streams.map((stream) => stream.next()));
+      const kept = seen.filter((item) => item !== null) as ListedEvent[];
+      for (const { body } of kept) assert.equal(JSON.parse(body).data.object.id, made.json.id);
+      return { key, position, kept };
+    }),
+  );
+  const losers = left.filter(({ kept }) => kept.length < eventStreamsAtOnceMax);
+  assert.deepEqual(
+    losers.map(({ kept }) => kept.length),
+    Array.from({ length: eventStreamsAtOnceMax - 1 }, () => eventStreamsAtOnceMax - 1),
+  );
+  const { key: pushedOut, position, kept } = losers[0]!;
+  assert.equal((await own.call(path, { key: pushedOut })).status, 429, 'it takes none back');
+  await own.operate('key.revoke', { key });
+  const again = await eventually(async () => {
+    const stream = open(pushedOut, position, own);
+    return (await stream.next()) === null ? undefined : stream;
+  });
+  assert.deepEqual(await again.next(), kept[0], 'what happened meanwhile');
 });
 
 const run = (...args: string[]) => runCommandLine(args, {});

@@ -187,7 +187,7 @@ export const signatureMeaning =
   '`t=<Unix seconds>,v1=<hexadecimal>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret of the endpoint. While a rolled secret overlaps with the new one there is a `v1` for each. Refuse a delivery older than five minutes.';
 
 export const streamMeaning =
-  'Server-sent events. A comment every few seconds keeps the connection open. Send the last id as `Last-Event-ID` to go on after it. The stream ends when the service stops or the key no longer works.';
+  'Server-sent events. A comment every few seconds keeps the connection open. Send the last id as `Last-Event-ID` to go on after it. The stream ends when the service stops, the key no longer works, or an organization that has fewer needs its place. Wait a second before you reconnect.';
 
 /** What the streams send, each in its order. */
 export const streamed: Readonly<Record<StreamOperation, string>> = {

@@ -10,8 +10,8 @@ import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
 
-/** Of all organizations together, at each edge. */
-const streamsMax = 64;
+/** Of all organizations together, at each edge. Who has fewer takes the place of who has most. */
+export const eventStreamsMax = 64;
 const pollMs = 250;
 /** uWebSockets.js closes a streamed answer of which nothing was written for 10 seconds. */
 export const heartbeatMs = 5_000;
@@ -63,36 +63,53 @@ interface StreamCall {
 }
 
 export class EventStreams {
-  readonly #slots = new Shares(streamsMax, [eventStreamsAtOnceMax]);
+  readonly #slots = new Shares(eventStreamsMax, [eventStreamsAtOnceMax]);
 
   /**
-   * Answers with the stream, until the client leaves, the service stops or the stream is not
-   * allowed any more. Resolves with why the request is refused instead; null: it is not.
+   * Answers with the stream, until the client leaves, the service stops, the stream is not allowed
+   * any more or loses its slot to an organization with fewer. Resolves with why the request is
+   * refused instead; null: it is not.
    */
   async stream(call: StreamCall): Promise<Refusal | null> {
-    const { exchange, org, source, head } = call;
-    const { lastEventId } = head;
+    const { exchange, org, source } = call;
+    const { lastEventId } = call.head;
     if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
-    const end = this.#slots.take([org]);
+    let isLost = false;
+    const end = this.#slots.take([org], () => {
+      isLost = true;
+      // A slow client would hold the rest of a piece for as long as it may.
+      if (exchange.isStuckSince(Number.POSITIVE_INFINITY)) exchange.cut();
+    });
     if (end === null) return tooMany;
     try {
-      const begun = await source.begin(lastEventId || null);
-      if (begun === null) return unavailable;
-      if (exchange.isOpen) await this.#write(call, begun);
+      const begun = await this.#begin(call);
+      if (typeof begun !== 'string') return begun;
+      await this.#follow({ ...call, isAllowed: () => !isLost && call.isAllowed() }, begun);
       return null;
     } finally {
       end();
     }
   }
 
-  async #write(
-    { exchange, headers, source, isAllowed, onBegin }: StreamCall,
-    begun: StreamBeginning,
-  ): Promise<void> {
-    onBegin();
-    exchange.begin(200, eventStream + headers);
-    await exchange.write(`retry: 1000\n${begun.events}`);
-    let [cursor, writtenAt] = [begun.cursor, performance.now()];
+  /**
+   * Writes the beginning, which may be long and is not kept while the stream goes on. Resolves with
+   * the position behind it, or why there is none.
+   */
+  async #begin({ exchange, headers, source, head, onBegin }: StreamCall): Promise<string | Refusal> {
+    const begun = await source.begin(head.lastEventId || null);
+    if (begun === null) return unavailable;
+    const text = `retry: 1000\n${begun.events}`;
+    if (!exchange.hasRoomFor(Buffer.byteLength(text))) return unavailable;
+    if (exchange.isOpen) {
+      onBegin();
+      exchange.begin(200, eventStream + headers);
+      await exchange.write(text);
+    }
+    return begun.cursor;
+  }
+
+  async #follow({ exchange, source, isAllowed }: StreamCall, begun: string): Promise<void> {
+    let [cursor, writtenAt] = [begun, performance.now()];
     while (exchange.isOpen && !exchange.isClosing && isAllowed()) {
       const step = await source.next(cursor);
       for (const { id, body } of step.items) {
