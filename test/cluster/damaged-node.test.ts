@@ -2,7 +2,7 @@
 // it, operators are told, and the other partitions are followed and can be run there.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import '../on-disk.ts';
@@ -25,13 +25,15 @@ function filesOf({ dataDir }: Node): string[] {
 const hasInLog = (node: Node, text: string) =>
   filesOf(node).some((file) => readFileSync(file).includes(text));
 
-/** Flips a bit of every `text` there. */
+/** Flips a bit of every `text` there, in place: the node has the files mapped, and may be writing to them. */
 function damage(node: Node, text: string): void {
   assert(hasInLog(node, text));
   for (const file of filesOf(node)) {
     const bytes = readFileSync(file);
-    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at]! ^= 1;
-    writeFileSync(file, bytes);
+    const opened = openSync(file, 'r+');
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1))
+      writeSync(opened, Uint8Array.of(bytes[at]! ^ 1), 0, 1, at);
+    closeSync(opened);
   }
 }
 

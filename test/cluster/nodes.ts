@@ -86,7 +86,8 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
       lookedAt = output.length;
       return words.test(output) || undefined;
     };
-    await poll(look, () => `${name} does not say ${words}:\n${output}`);
+    const end = () => (child.signalCode === null ? '' : `, and has been ended by ${child.signalCode}`);
+    await poll(look, () => `${name} does not say ${words}${end()}:\n${output}`);
   };
   return {
     name,
