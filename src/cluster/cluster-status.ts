@@ -58,19 +58,31 @@ export interface Replica {
 export const promoteInstead = (primary: string, ahead: string) =>
   `${ahead} has received what ${primary} never had, and can't follow it: promote that one instead (docs/operations.md, Failing over)`;
 
+export interface PostgresState {
+  readonly primary: string;
+  readonly timeline: number;
+  /** For how long writes have waited for a standby; 0: they don't. */
+  readonly waiting_seconds: number;
+  readonly standbys: readonly Replica[];
+}
+
 export interface ClusterStatus {
   /** The node that has the lease; null: none has, or it is not known to be there. */
   readonly serving: string | null;
   readonly epoch: number;
   readonly partitions: number;
   readonly nodes: readonly ClusterNode[];
-  readonly postgresql: {
-    readonly primary: string;
-    readonly timeline: number;
-    /** For how long writes have waited for a standby; 0: they don't. */
-    readonly waiting_seconds: number;
-    readonly standbys: readonly Replica[];
-  };
+  /** The first database, which has the lease and the directory. */
+  readonly postgresql: PostgresState;
+  /** Those that have the logs of the other partitions. */
+  readonly other_databases: readonly {
+    /** As they are configured, such as 16-31. */
+    readonly partitions: string;
+    /** Why it can't be asked; null: it can. */
+    readonly trouble: string | null;
+    /** Null: it can't be asked. */
+    readonly postgresql: PostgresState | null;
+  }[];
   /** The newest first. */
   readonly takeovers: readonly Takeover[];
 }

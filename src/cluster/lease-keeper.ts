@@ -19,13 +19,15 @@ interface LeaseKeeperOptions extends LeaseTiming {
   readonly comesLast: () => boolean;
   /** The node may believe itself for so long from that moment. */
   readonly onTrusted: (sent: Moment, trustMs: number) => void;
+  /** Whether it may now. */
+  readonly isTrusted: () => boolean;
   readonly onTaken: (taken: TakenLease) => void;
   /** Why this node can't follow a holder, and must not be the next one; null: it can. */
   readonly refusalOf: (seen: Lease) => string | null;
   /** Hears that reason. Nothing happens any more. */
   readonly onRefused: (reason: string) => void;
-  /** Another node has taken the lease. Nothing happens any more. */
-  readonly onLost: () => void;
+  /** Another node has taken the lease; hears how that is known. Nothing happens any more. */
+  readonly onLost: (why: string) => void;
   /** Hears at which address the holder is, when that changes. */
   readonly onHolder: (address: string | null) => void;
   /** The lease is to move to another node: this one should stop. */
@@ -169,18 +171,26 @@ export class LeaseKeeper {
   }
 
   async #beat(epoch: number): Promise<void> {
-    const { table, node, trustMs, now, onTrusted, onLost, onWanted } = this.#options;
+    const { table, node, trustMs, now, onTrusted, isTrusted, onWanted } = this.#options;
     const sent = now();
+    // Then others may have had the lease since, and the table may have forgotten them.
+    const isDoubtful = !isTrusted();
     const kept = await table.beat(epoch);
-    if (kept === null) {
-      this.#isOver = true;
-      return onLost();
-    }
+    if (kept === null) return this.#lose('another node has taken it');
+    if (await table.isForgotten(epoch, isDoubtful))
+      return this.#lose('another database has noted a later one, or can not be asked');
     onTrusted(sent, trustMs);
     const { successor } = kept;
     if (successor === null || successor === node || this.#isWanted) return;
     this.#isWanted = true;
     onWanted(successor);
+  }
+
+  #lose(why: string): void {
+    const { now, onTrusted, onLost } = this.#options;
+    this.#isOver = true;
+    onTrusted(now(), 0);
+    onLost(why);
   }
 
   #tellHolder(address: string | null): void {

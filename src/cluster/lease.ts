@@ -48,6 +48,11 @@ export interface LeaseTable {
   /** Raises the holder's beat. Null: somebody else has the lease. */
   beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
   /**
+   * Whether a later lease than that of `epoch` is noted elsewhere: this table has forgotten it.
+   * `isDoubtful`: it is looked up now, and what can't be seen counts as later.
+   */
+  isForgotten(epoch: number, isDoubtful: boolean): Promise<boolean>;
+  /**
    * The holder has stopped: the next one need not wait, but for `quietMs` with webhooks, whose
    * attempts others may have begun.
    */

@@ -7,7 +7,7 @@ import { jitteredMost } from '../core/jitter.ts';
 import { checkRecipient } from '../disk/age-recipient.ts';
 import { isWithin } from '../disk/is-within.ts';
 import { isMailUrl, isSenderAddress } from '../mail/mail-url.ts';
-import { parseJournalUrl } from '../postgresql/journal-url.ts';
+import { parseJournalDatabases } from '../postgresql/journal-url.ts';
 import { shardMibMin } from '../shard/memory.ts';
 import { variableOf } from './config-schema.ts';
 import { ConfigError, type Environment, type Setting, type Settings, settingOf } from './settings.ts';
@@ -133,9 +133,9 @@ function refuseForm(setting: Setting, isValid: (text: string) => boolean, expect
 
 function refuseJournalUrl({ value, where }: Setting): void {
   if (typeof value !== 'string') return;
-  const address = parseJournalUrl(value);
+  const databases = parseJournalDatabases(value);
   // What is wrong may be the password, which is not shown.
-  if (typeof address === 'string') throw new ConfigError(`${where} ${address}`);
+  if (typeof databases === 'string') throw new ConfigError(`${where} ${databases}`);
 }
 
 function isBaseUrl(text: string): boolean {

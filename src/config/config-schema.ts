@@ -81,7 +81,7 @@ export const configSchema = group({
   }),
   journal: group({
     url: optionalText(
-      'PostgreSQL servers that hold the log, too, as postgresql://user@host-a,host-b/database; none: the data folder alone holds it',
+      'PostgreSQL servers that hold the log, too, as postgresql://user@host-a,host-b/database, or several such databases by ranges of partitions, as 0-15=URL 16-31=URL; none: the data folder alone holds it',
     ),
     passwordFile: optionalText('file with the password for journal.url; none: PGPASSWORD, if that is set'),
     caFile: optionalText('certificates that sign those of the servers of journal.url, PEM; none: no TLS'),

@@ -5,6 +5,7 @@
 import { callsAtOnceMax } from '../networks/call-turns.ts';
 import { openLogsMax } from '../request-logs/request-logs.ts';
 import type { Config } from './config-schema.ts';
+import { databasesOf } from './postgresql.ts';
 import { ConfigError } from './settings.ts';
 
 /** The process itself: output, directory, audit record, and files that are open for a moment. */
@@ -24,7 +25,7 @@ const ofRequestLogs = 2 * openLogsMax + 2;
 const threadsOfNode = 4;
 /** The links to other nodes, and connections on their way. */
 const ofLinks = 16;
-/** Connections to PostgreSQL, besides that of each shard, and those that look for the primary. */
+/** Connections to a database, besides that of each shard, and those that look for the primary. */
 const ofPostgresql = 8;
 /** The operators' socket and the port of the metrics. */
 const ofOperators = 32;
@@ -74,7 +75,8 @@ export function withinOpenFiles(config: Config, shards: number, openFiles: numbe
   const isNode = config.cluster.node !== null;
   const threads = 2 + (hasRequestLogs ? 1 : 0) + ofKinds + (isNode ? threadsOfNode : 0);
   const ofLogs = hasRequestLogs ? ofRequestLogs : 0;
-  const ofOthers = (config.journal.url === null ? 0 : ofPostgresql + shards) + (isNode ? ofLinks : 0);
+  const databases = databasesOf(config).length;
+  const ofOthers = databases * ofPostgresql + (databases > 0 ? shards : 0) + (isNode ? ofLinks : 0);
   const ofService = ofProcess + ofLogs + ofOperators + ofOthers;
   const reserved = ofService + ofThread * threads + (ofShard + ofCalls) * shards;
   const free = openFiles - reserved;

@@ -3,7 +3,7 @@
 
 import type { ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
-import { ownerOptionsOf } from '../config/postgresql.ts';
+import { ownerOfLog, ownersOf } from '../config/postgresql.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { PostgresText } from '../postgresql/audit-text.ts';
 import { PostgresRows } from '../postgresql/directory-rows.ts';
@@ -23,8 +23,8 @@ export function remoteLogOf(
   lease: number | null,
   onTrouble: OwnerOptions['onTrouble'],
 ): PostgresLog | null {
-  const options = ownerOptionsOf(config, { folder, generation, shards }, lease, onTrouble);
-  return options && new PostgresLog({ ...options, partition: shard });
+  const owners = ownersOf(config, { folder, generation, shards }, lease, onTrouble);
+  return owners.length === 0 ? null : new PostgresLog({ ...ownerOfLog(owners, shard), partition: shard });
 }
 
 /** Null where the data folder alone holds the directory. */
@@ -34,8 +34,8 @@ export function remoteRowsOf(
   lease: number | null,
   onTrouble: OwnerOptions['onTrouble'],
 ): PostgresRows | null {
-  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
-  return options && new PostgresRows(options);
+  const [first] = ownersOf(config, serviceOf(folder), lease, onTrouble);
+  return first === undefined ? null : new PostgresRows(first);
 }
 
 /** Null where the data folder alone holds the audit record. */
@@ -45,6 +45,6 @@ export function remoteAuditOf(
   lease: number | null,
   onTrouble: OwnerOptions['onTrouble'],
 ): PostgresText | null {
-  const options = ownerOptionsOf(config, serviceOf(folder), lease, onTrouble);
-  return options && new PostgresText(options);
+  const [first] = ownersOf(config, serviceOf(folder), lease, onTrouble);
+  return first === undefined ? null : new PostgresText(first);
 }

@@ -3,12 +3,12 @@
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/postgresql.ts';
+import { databasesOf } from '../config/postgresql.ts';
 import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
 import type { Check } from '../operator/use-cases/services.ts';
-import { examinePostgres } from '../postgresql/examine.ts';
+import { examinePostgres, nameOfDatabase } from '../postgresql/examine.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
 import { certificateChecks } from './certificate-checks.ts';
 import { checked, examineMachine } from './machine-checks.ts';
@@ -135,9 +135,12 @@ export function describeFolder({ id, generation, shards }: DataFolder): string {
   return `${id}, generation ${generation}, ${shards === 1 ? '1 shard' : `${shards} shards`}`;
 }
 
-/** The check of the PostgreSQL that holds the log, too: none where the data folder alone does. */
-export async function postgresqlChecks(config: Config): Promise<Check[]> {
-  const options = postgresOf(config);
-  if (options === null) return [];
-  return [{ name: 'postgresql', ...(await examinePostgres(options, config.journal.single)) }];
+/** The checks of the databases that hold the log, too: none where the data folder alone does. */
+export function postgresqlChecks(config: Config): Promise<Check[]> {
+  return Promise.all(
+    databasesOf(config).map(async (database) => ({
+      name: nameOfDatabase(database),
+      ...(await examinePostgres(database, config.journal.single)),
+    })),
+  );
 }

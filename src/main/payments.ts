@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { describeConfig, environmentOf, loadConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/postgresql.ts';
+import { databasesOf } from '../config/postgresql.ts';
 import { ConfigError } from '../config/settings.ts';
 import { runCli } from '../operator/cli/cli.ts';
 import type { CliHost } from '../operator/cli/context.ts';
@@ -131,7 +131,7 @@ const host: CliHost = {
   },
   async cluster(dataDir) {
     const { clusterOf } = await import('../operator/use-cases/cluster.ts');
-    return clusterOf(postgresOf(configFor(dataDir)));
+    return clusterOf(databasesOf(configFor(dataDir)));
   },
   async certifyNode(folder, node) {
     const { certifyNode } = await import('../operator/use-cases/certify-node.ts');

@@ -7,7 +7,7 @@ import { linkKeyOf } from '../cluster/node-tls.ts';
 import { canShare, type Relay } from '../cluster/relay.ts';
 import { environmentOf } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/postgresql.ts';
+import { firstDatabaseOf } from '../config/postgresql.ts';
 import { sizedFor } from '../config/sizing.ts';
 import { defined, elementAt } from '../core/assert.ts';
 import { lazily } from '../core/lazily.ts';
@@ -31,7 +31,7 @@ const keyRetryMs = 1_000;
  * Rejects with `ConfigError` when they are others.
  */
 export async function keysOfService(config: Config): Promise<readonly string[] | null> {
-  const options = defined(postgresOf(config), 'nodes share a service over PostgreSQL');
+  const options = defined(firstDatabaseOf(config), 'nodes share a service over PostgreSQL');
   const row = await directoryRowIn(options, keyCheckRow);
   return row instanceof Uint8Array
     ? requireKeysOf(keyCheckValueIn(row), config, environmentOf(process.env))

@@ -38,6 +38,6 @@ export function openLending(
     onLost: ending.reject,
   });
   closers.push(() => lending.stop());
-  among.watch((nodes) => lending.nodes(nodes));
+  among.watch((nodes, silent) => lending.nodes(nodes, silent));
   return lending;
 }

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { postgresOf } from '../config/postgresql.ts';
+import { firstDatabaseOf, refuseDatabases } from '../config/postgresql.ts';
 import { shardCountOf } from '../config/sizing.ts';
 import { keepAlive } from '../core/scheduler.ts';
 import {
@@ -17,7 +17,7 @@ import { mirrorDirectory, refuseMirror } from '../data-folder/mirrored-directory
 import { remoteRowsOf } from '../data-folder/remote-stores.ts';
 import type { RemoteRows } from '../disk/remote-rows.ts';
 import type { Audit } from '../operator/audit/audit.ts';
-import { serviceIn } from '../postgresql/owner-connection.ts';
+import { serviceIn } from '../postgresql/service-table.ts';
 import { openAudit } from './open-audit.ts';
 import { type Owning, tellTrouble } from './owning.ts';
 import { type StoodBy, standBy } from './stand-by.ts';
@@ -41,6 +41,7 @@ async function ownAll(owning: Owning): Promise<Owned> {
   const defaultShards = shardCountOf(config, availableParallelism());
   const known = await knownService(owning);
   const folder = await openDataFolder(config.dataDir, config.shards, defaultShards, known);
+  refuseDatabases(config, folder.shards);
   const stoodBy = await standBy(owning, folder);
   const { lease } = stoodBy.claim;
   const [remote, audit] = await Promise.all([
@@ -57,7 +58,7 @@ const knownRetryMs = 1_000;
  * PostgreSQL answers. Null without one.
  */
 async function knownService({ config, logger, closers }: Owning): Promise<SharedService | null> {
-  const options = hasDataFolder(config.dataDir) ? null : postgresOf(config);
+  const options = hasDataFolder(config.dataDir) ? null : firstDatabaseOf(config);
   if (options === null) return null;
   const stopping = new AbortController();
   closers.push(async () => stopping.abort());

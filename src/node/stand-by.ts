@@ -51,10 +51,13 @@ export interface StoodBy {
   readonly stepAside: () => Promise<void>;
 }
 
+/** `silent`: the partitions whose database does not answer. */
+type OnNodes = (nodes: readonly ReachableNode[], silent: readonly number[]) => void;
+
 interface AmongNodes {
   readonly identity: NodeIdentity;
   /** Hears every second of the nodes that can run partitions, once this one has the lease. */
-  watch(onNodes: (nodes: readonly ReachableNode[]) => void): void;
+  watch(onNodes: OnNodes): void;
   /** This node's files of a partition are damaged: operators are told. */
   readonly noteDamaged: (partition: number) => void;
 }
@@ -91,7 +94,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   };
   const progress = new ProgressBoard(data.progress);
   const relay = relayOf(config, folder.shards, owning.port);
-  let onNodes: (nodes: readonly ReachableNode[]) => void = () => {};
+  let onNodes: OnNodes = () => {};
   const among: AmongNodes = {
     identity: data.identity,
     watch: (listener) => {
@@ -101,7 +104,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
   };
   const taken = Promise.withResolvers<Claim>();
   const lease = requireThread(owning, 'the thread of the lease', leaseEntry, data, (news) => {
-    if (news.type === 'nodes') onNodes(news.nodes);
+    if (news.type === 'nodes') onNodes(news.nodes, news.silent);
     else if (news.type === 'lease_holder') relay.passTo(news.address);
     else if (news.type === 'lease_taken') {
       relay.passToNobody();

@@ -1,11 +1,23 @@
 // The nodes of a service as PostgreSQL knows them, for operators. Times are PostgreSQL's: nothing
 // but what people read depends on them.
 
-import type { ClusterNode, ClusterStatus, NodeRole, Replica, Takeover } from '../cluster/cluster-status.ts';
+import type {
+  ClusterNode,
+  ClusterStatus,
+  NodeRole,
+  PostgresState,
+  Replica,
+  Takeover,
+} from '../cluster/cluster-status.ts';
 import type { LinksBy } from '../cluster/node.ts';
+import { errorText } from '../core/errors.ts';
+import { within } from '../core/scheduler.ts';
+import { answerMs } from './database.ts';
 import { isAhead } from './durability.ts';
+import { type PartitionRange, textOf } from './journal-url.ts';
 import { leaseColumns, leaseOf } from './lease-table.ts';
-import { behindBy, goneSeconds } from './node-table.ts';
+import { behindOf, type Followed, goneSeconds, wantedAt } from './node-table.ts';
+import { type PartitionState, partitionsAt } from './partition-table.ts';
 import { type Primary, tellNodes } from './primary.ts';
 import { migrate } from './schema.ts';
 
@@ -21,10 +33,9 @@ interface NodeRow {
   readonly release: string | null;
   readonly started: Date;
   readonly seen_seconds: number;
-  readonly behind: string;
+  readonly followed: Followed;
   readonly drained: boolean;
   readonly leaving: boolean;
-  readonly wanted: number[];
   readonly damaged: number[];
 }
 
@@ -50,27 +61,62 @@ async function leaseAt(primary: Primary) {
   return row === undefined ? null : leaseOf(row);
 }
 
-export async function readCluster(primary: Primary): Promise<ClusterStatus> {
+/** A database that has logs alone. A text says why it can't be asked. */
+export interface OtherDatabase {
+  readonly partitions: PartitionRange;
+  readonly primary: Primary | string;
+}
+
+/** `primary`: of the first database. */
+export async function readCluster(
+  primary: Primary,
+  others: readonly OtherDatabase[] = [],
+): Promise<ClusterStatus> {
   await migrate(primary.client);
   const lease = await leaseAt(primary);
-  const [counted] = await primary.query<{ partitions: string }>({
-    text: 'select count(*) as partitions from payments.partitions where partition >= 0',
-  });
-  const waitingSeconds = await waitingAt(primary);
+  const [counted] = await primary.query<{ shards: number }>({ text: 'select shards from payments.service' });
+  const postgresql = await postgresAt(primary);
   const holder = lease === null || lease.isReleased ? null : lease.process;
-  const nodes = await nodesAt(primary, holder, waitingSeconds);
+  const [here, ...elsewhere] = await Promise.all([partitionsAt(primary), ...others.map(lookAt)]);
+  const partitions = [...here, ...elsewhere.flatMap((each) => each.partitions)];
+  const nodes = await nodesAt(primary, holder, postgresql.waiting_seconds, partitions);
   return {
     serving: nodes.find(({ role }) => role === 'serves')?.node ?? null,
     epoch: lease?.epoch ?? 0,
-    partitions: Number(counted?.partitions),
+    partitions: counted?.shards ?? 0,
     nodes,
-    postgresql: {
-      primary: primary.name,
-      timeline: primary.timeline,
-      waiting_seconds: Math.floor(waitingSeconds),
-      standbys: await replicasOf(primary),
-    },
+    postgresql,
+    other_databases: elsewhere.map(({ told }) => told),
     takeovers: await takeoversAt(primary),
+  };
+}
+
+interface SeenDatabase {
+  readonly told: ClusterStatus['other_databases'][0];
+  readonly partitions: readonly PartitionState[];
+}
+
+/** Operators look most of all when something is wrong with one of the databases. */
+async function lookAt({ partitions: range, primary }: OtherDatabase): Promise<SeenDatabase> {
+  const which = { partitions: textOf(range) };
+  const failed = (trouble: string) => ({ told: { ...which, trouble, postgresql: null }, partitions: [] });
+  if (typeof primary === 'string') return failed(primary);
+  try {
+    const found = await within(answerMs, Promise.all([postgresAt(primary), partitionsAt(primary)]));
+    if (found === null) return failed(`${primary.name} does not answer`);
+    const [postgresql, partitions] = found;
+    return { told: { ...which, trouble: null, postgresql }, partitions };
+  } catch (error) {
+    return failed(`${primary.name}: ${errorText(error)}`);
+  }
+}
+
+async function postgresAt(primary: Primary): Promise<PostgresState> {
+  return {
+    primary: primary.name,
+    timeline: primary.timeline,
+    waiting_seconds: await waitingAt(primary),
+    standbys: await replicasOf(primary),
   };
 }
 
@@ -80,7 +126,7 @@ async function waitingAt(primary: Primary): Promise<number> {
     text: `select coalesce(extract(epoch from max(clock_timestamp() - query_start)), 0)::float8 as waiting
            from pg_stat_activity where wait_event = 'SyncRep' and usename = current_user`,
   });
-  return row?.waiting ?? 0;
+  return Math.floor(row?.waiting ?? 0);
 }
 
 /** The role of a node that was heard of so long ago, when no node could be for `muteSeconds`. */
@@ -94,15 +140,15 @@ async function nodesAt(
   primary: Primary,
   holder: string | null,
   waitingSeconds: number,
+  partitions: readonly PartitionState[],
 ): Promise<ClusterNode[]> {
   const rows = await primary.query<NodeRow>({
-    text: `select process, node, address, link, links_by, release, drained, leaving, damaged, started_at as started,
-             array(select partition from payments.partitions where wanted = nodes.process order by partition) as wanted,
-             extract(epoch from now() - seen_at)::float8 as seen_seconds,
-             ${behindBy('sum')}
+    text: `select process, node, address, link, links_by, release, drained, leaving, damaged, followed,
+             started_at as started, extract(epoch from now() - seen_at)::float8 as seen_seconds
            from payments.nodes order by node, started_at`,
   });
-  const owned = await ownersAt(primary);
+  const takenBy = (name: string) =>
+    partitions.filter(({ node }) => node === name).map(({ partition }) => partition);
   // Before writes waited there may have been no primary: no node was heard of then either.
   const quietSeconds = Math.min(...rows.map(({ seen_seconds }) => seen_seconds));
   const muteSeconds = waitingSeconds === 0 ? 0 : Math.max(waitingSeconds, quietSeconds);
@@ -118,8 +164,7 @@ async function nodesAt(
       leaving,
       started,
       seen_seconds,
-      behind,
-      wanted,
+      followed,
       damaged,
     }): ClusterNode => {
       const serves = process === holder;
@@ -134,12 +179,12 @@ async function nodesAt(
         release,
         started: started.toISOString(),
         seen_seconds: Math.max(0, Math.round(seen_seconds * 10) / 10),
-        partitions: isGone ? [] : (owned.get(node) ?? []),
-        wanted_partitions: isGone || drained || leaving ? [] : wanted,
+        partitions: isGone ? [] : takenBy(node),
+        wanted_partitions: isGone || drained || leaving ? [] : wantedAt(process, partitions),
         damaged_partitions: isGone ? [] : damaged,
         is_drained: drained,
         is_leaving: leaving,
-        behind_entries: serves ? null : Number(behind),
+        behind_entries: serves ? null : sum(behindOf(node, followed, partitions)),
       };
     },
   );
@@ -154,13 +199,8 @@ export function withoutFormer(nodes: readonly ClusterNode[]): ClusterNode[] {
   );
 }
 
-/** The partitions that each node has taken last. */
-async function ownersAt(primary: Primary): Promise<ReadonlyMap<string | null, number[]>> {
-  const rows = await primary.query<{ node: string | null; partitions: number[] }>({
-    text: `select node, array_agg(partition order by partition) as partitions from payments.partitions
-           where partition >= 0 group by node`,
-  });
-  return new Map(rows.map(({ node, partitions }) => [node, partitions]));
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
 }
 
 async function takeoversAt(primary: Primary): Promise<Takeover[]> {

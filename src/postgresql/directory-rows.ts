@@ -3,9 +3,10 @@
 
 import { crc32 } from 'node:zlib';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
+import { askPrimary } from './database.ts';
 import { settingsColumns } from './durability.ts';
 import { OwnedWrites } from './owned-writes.ts';
-import { askPrimary, type OwnerOptions } from './owner-connection.ts';
+import type { OwnerOptions } from './owner-connection.ts';
 import { directoryPartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 

@@ -1,7 +1,9 @@
 // What `payments doctor` says of PostgreSQL: whether a primary is there, what it promises, who
 // follows it, and whether the role has the rights that it needs.
 
+import type { Database } from './database.ts';
 import { type DurabilitySettings, durabilityColumns, durabilityDefect } from './durability.ts';
+import { textOf } from './journal-url.ts';
 import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 
 interface Examined {
@@ -19,6 +21,11 @@ interface Found extends DurabilitySettings {
 }
 
 const megabyte = 1024 * 1024;
+
+/** How a database is called: with its partitions where there are several. */
+export function nameOfDatabase({ partitions }: Pick<Database, 'partitions'>): string {
+  return partitions === null ? 'postgresql' : `postgresql ${textOf(partitions)}`;
+}
 
 export async function examinePostgres(options: PostgresOptions, isSingle: boolean): Promise<Examined> {
   const examined = await withPrimary(options, async (primary) => {

@@ -42,12 +42,22 @@ export function leaseOf(row: LeaseColumns): Lease {
   };
 }
 
+/** What the other databases of the service have noted of the lease. */
+export interface LeaseNotes {
+  /** The highest epoch that was seen; 0: none. */
+  readonly notedEpoch: number;
+  /** Looks anew. `isCertain`: each of them has answered. */
+  lookForEpoch(): Promise<{ readonly epoch: number; readonly isCertain: boolean }>;
+}
+
 export class PostgresLease implements LeaseTable {
   readonly #identity: NodeIdentity;
   readonly #connection: OwnerConnection;
+  readonly #notes: LeaseNotes;
 
-  constructor(options: OwnerOptions, identity: NodeIdentity) {
+  constructor(options: OwnerOptions, identity: NodeIdentity, notes: LeaseNotes) {
     this.#identity = identity;
+    this.#notes = notes;
     this.#connection = new OwnerConnection(options);
   }
 
@@ -62,19 +72,30 @@ export class PostgresLease implements LeaseTable {
 
   async take(seen: Lease | null, reason: string, terms: LeaseTerms): Promise<number | null> {
     const { node, process } = this.#identity;
+    // What a standby of the first database lacked that was promoted, the others have.
+    const { epoch: highest } = await this.#notes.lookForEpoch();
     const noted: Noted = { ...dialect, ...terms };
     const taken =
       seen === null
-        ? `insert into payments.lease (epoch, node, process, dialect) values (1, $1, $2, $5) on conflict do nothing`
-        : `update payments.lease set epoch = epoch + 1, beat = 0, node = $1, process = $2, released = false,
-             successor = null, dialect = $5
-           where epoch = $6 and beat = $7`;
+        ? `insert into payments.lease (epoch, node, process, dialect) values ($6::bigint + 1, $1, $2, $5)
+           on conflict do nothing`
+        : `update payments.lease set epoch = greatest(epoch, $6) + 1, beat = 0, node = $1, process = $2,
+             released = false, successor = null, dialect = $5
+           where epoch = $7 and beat = $8`;
     const row = await this.#change<{ epoch: string }>(
       seen === null ? 'take-first' : 'take',
       `with taken as (${taken} returning epoch)
        insert into payments.takeovers (epoch, node, previous, reason)
        select epoch, $1, $3, $4 from taken returning epoch, ${settingsColumns}`,
-      [node, process, seen?.node ?? null, reason, noted, ...(seen === null ? [] : [seen.epoch, seen.beat])],
+      [
+        node,
+        process,
+        seen?.node ?? null,
+        reason,
+        noted,
+        highest,
+        ...(seen === null ? [] : [seen.epoch, seen.beat]),
+      ],
     );
     return row === undefined ? null : Number(row.epoch);
   }
@@ -87,6 +108,12 @@ export class PostgresLease implements LeaseTable {
       [epoch, this.#identity.process],
     );
     return row ?? null;
+  }
+
+  async isForgotten(epoch: number, isDoubtful: boolean): Promise<boolean> {
+    if (!isDoubtful) return this.#notes.notedEpoch > epoch;
+    const noted = await this.#notes.lookForEpoch();
+    return noted.epoch > epoch || !noted.isCertain;
   }
 
   async release(epoch: number, quietMs: number): Promise<void> {

@@ -3,6 +3,7 @@
 
 import type { NodeAddresses, NodeIdentity, ReachableNode } from '../cluster/node.ts';
 import { OwnerConnection, type OwnerOptions } from './owner-connection.ts';
+import type { PartitionState } from './partition-table.ts';
 import { type Primary, tellNodes } from './primary.ts';
 
 /** A node that was not heard of for so long is gone. */
@@ -10,15 +11,30 @@ export const goneSeconds = 5;
 /** One that was not heard of for so long is lent nothing. */
 const reachableSeconds = 3;
 
-/**
- * A column, `behind`, of a row of nodes: how many entries that one lacks of the partitions that
- * others own; of all together, or of the one that it is furthest behind in. `which`: of those alone
- * that fulfil a condition.
- */
-export function behindBy(how: 'sum' | 'max', which = 'true'): string {
-  return `(select coalesce(${how}(greatest(next_sequence - 1 - coalesce((followed ->> partition::text)::bigint, 0), 0)), 0)
-     from payments.partitions
-     where partition >= 0 and partitions.node is distinct from nodes.node and ${which}) as behind`;
+/** The sequence up to which a node follows each partition, as it is stored. */
+export type Followed = Readonly<Record<string, number>> | null;
+
+/** How many entries a node is known to lack of each partition that others own. */
+export function behindOf(
+  node: string,
+  followed: Followed,
+  partitions: readonly PartitionState[],
+): readonly number[] {
+  return partitions
+    .filter((partition) => partition.node !== node)
+    .map(({ partition, end }) => Math.max(0, (end ?? 0) - (followed?.[partition] ?? 0)));
+}
+
+/** The partitions that operators want the process to run. */
+export function wantedAt(process: string, partitions: readonly PartitionState[]): readonly number[] {
+  return partitions.filter(({ wanted }) => wanted === process).map(({ partition }) => partition);
+}
+
+function withoutThose(
+  partitions: readonly PartitionState[],
+  numbers: readonly number[],
+): readonly PartitionState[] {
+  return partitions.filter(({ partition }) => !numbers.includes(partition));
 }
 
 /** What operators want of a node that has noted that it is there. */
@@ -27,8 +43,10 @@ interface Wished {
   readonly drained: boolean;
   /** It is to stop for good once others run what it runs. */
   readonly leaving: boolean;
-  /** It has taken partitions that no other node has taken since. */
-  readonly runs: boolean;
+}
+
+interface ReachableRow extends Omit<ReachableNode, 'wanted' | 'behind'> {
+  readonly followed: Followed;
 }
 
 export class PostgresNodes {
@@ -55,24 +73,22 @@ export class PostgresNodes {
       `insert into payments.nodes (process, node, address, followed, release, link, links_by, damaged)
          values ($1, $2, $3, $4, $5, $6, $7, $8)
        on conflict (process) do update set address = $3, followed = $4, damaged = $8, seen_at = now()
-       returning drained, leaving, exists (select from payments.partitions where partition >= 0 and node = $2) as runs`,
+       returning drained, leaving`,
       [process, node, address, JSON.stringify(followed), release, link, linksBy, damaged],
     );
     return wished ?? null;
   }
 
-  /** The nodes that were heard of lately and may run partitions, this one among them. */
-  async reachable(): Promise<ReachableNode[]> {
-    const text = `select node, process, link, links_by as "linksBy", drained, leaving, damaged,
-        array(select partition from payments.partitions where wanted = nodes.process) as wanted,
-        ${behindBy('max', 'partition <> all (damaged)')}
+  /** The nodes that were heard of lately and may run some of the partitions, this one among them. */
+  async reachable(partitions: readonly PartitionState[]): Promise<ReachableNode[]> {
+    const text = `select node, process, link, links_by as "linksBy", drained, leaving, damaged, followed
       from payments.nodes where link is not null and seen_at > now() - interval '${reachableSeconds} seconds'`;
-    const rows = await this.#connection.run<ReachableNode & { readonly behind: unknown }>(
-      'reachable-nodes',
-      text,
-      [],
-    );
-    return rows.map((row) => ({ ...row, behind: Number(row.behind) }));
+    const rows = await this.#connection.run<ReachableRow>('reachable-nodes', text, []);
+    return rows.map(({ followed, ...node }) => ({
+      ...node,
+      wanted: wantedAt(node.process, partitions),
+      behind: Math.max(0, ...behindOf(node.node, followed, withoutThose(partitions, node.damaged))),
+    }));
   }
 
   /** This node leaves, and those are forgotten that were not seen for an hour. */
@@ -118,15 +134,27 @@ export async function forgetGone(primary: Primary, node: string): Promise<void> 
   });
 }
 
-/** Operators want a node to run the partition. False: it is not there, or is to run none. */
-export async function wantPartition(primary: Primary, partition: number, node: string): Promise<boolean> {
-  const rows = await primary.query({
-    text: `update payments.partitions set wanted = process
-           from (select process from payments.nodes
-             where node = $2 and not drained and not leaving and seen_at > now() - interval '${goneSeconds} seconds'
-             order by started_at desc limit 1) as newest
-           where partition = $1 returning ${tellNodes}`,
-    values: [partition, node],
+/**
+ * Operators want a node to run the partition, whose log `database` has. False: nobody has run it
+ * yet, or the node is not there, or is to run none.
+ */
+export async function wantPartition(
+  first: Primary,
+  database: Primary,
+  partition: number,
+  node: string,
+): Promise<boolean> {
+  const [newest] = await first.query<{ process: string }>({
+    text: `select process from payments.nodes
+           where node = $1 and not drained and not leaving and seen_at > now() - interval '${goneSeconds} seconds'
+           order by started_at desc limit 1`,
+    values: [node],
   });
+  if (newest === undefined) return false;
+  const rows = await database.query({
+    text: 'update payments.partitions set wanted = $2 where partition = $1 returning partition',
+    values: [partition, newest.process],
+  });
+  await first.query({ text: `select ${tellNodes}` });
   return rows.length > 0;
 }

@@ -4,11 +4,13 @@
 import pg from 'pg';
 import type { ServiceIdentity } from '../cluster/node.ts';
 import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
+import { answerMs, type Database } from './database.ts';
 import { type DurabilitySettings, durabilityColumns, durabilityDefect } from './durability.ts';
-import { findPrimary, type PostgresOptions, type Primary, withPrimary } from './primary.ts';
+import { findPrimary, type Primary } from './primary.ts';
 import { migrate, NewerSchema } from './schema.ts';
+import { refusalOfClaim, refuseForeign } from './service-table.ts';
 
-export interface OwnerOptions extends PostgresOptions {
+export interface OwnerOptions extends Database {
   /** Whose tables these are. */
   readonly service: ServiceIdentity;
   /** The epoch of the lease that this node holds; null where no nodes share the service. */
@@ -30,8 +32,6 @@ interface Statement {
 }
 
 const retryMs = 200;
-/** After so long without an answer a question is given up, and an acquisition has trouble. */
-const answerMs = 3_000;
 /** After so long without an answer, another server may have been promoted. */
 const doubtMs = 1_000;
 /** A change that took so long may have waited for standbys, for which nobody waits any more. */
@@ -41,12 +41,17 @@ export class OwnerConnection {
   readonly #options: OwnerOptions;
   #primary: Primary | null = null;
   #isClosed = false;
+  readonly #closing = Promise.withResolvers<never>();
+  /** Claims another database; null: none has been claimed. */
+  #claiming: OwnerConnection | null = null;
   #trouble: string | null = null;
   /** With which error PostgreSQL has answered what `connected` ran last; null: with none. */
   #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
     this.#options = options;
+    // Nobody may wait for it.
+    this.#closing.promise.catch(() => {});
   }
 
   get isClosed(): boolean {
@@ -66,7 +71,8 @@ export class OwnerConnection {
   ): Promise<T> {
     if (refusal !== null) await this.#pauseFor(refusal);
     while (!this.#isClosed) {
-      const found = await this.#tryAcquire(take);
+      // A server that is silent is not waited for when all is closed.
+      const found = await Promise.race([this.#tryAcquire(take), this.#closing.promise]);
       if (typeof found !== 'string') {
         this.#tell(refusal);
         return found;
@@ -110,7 +116,7 @@ export class OwnerConnection {
     await migrate(primary.client);
     const defect = await this.#defectOf(primary);
     if (defect !== null) return defect;
-    await refuseForeign(primary, this.#options.service);
+    await this.#refuseForeign(primary);
     primary.takeWarning();
     if (this.#options.onTold !== undefined) await primary.listen(this.#options.onTold);
     const found = await take(primary);
@@ -126,13 +132,28 @@ export class OwnerConnection {
     return defect === null ? null : `${primary.name} does not hold what it acknowledges: ${defect}`;
   }
 
+  /** At the first start the other databases are claimed, each as an owner acquires what it owns. */
+  #refuseForeign(primary: Primary): Promise<void> {
+    return refuseForeign(primary, this.#options.service, this.#options, async (other) => {
+      const claiming = new OwnerConnection({ ...this.#options, ...other, first: null });
+      this.#claiming = claiming;
+      try {
+        const { refusal } = await claiming.acquire(refusalOfClaim);
+        // The first database is asked again: somebody else may have begun with all of them.
+        if (refusal !== null) throw new Error(refusal);
+      } finally {
+        claiming.close();
+      }
+    });
+  }
+
   /** Connects without owning anything, to read. Rejects with an error when nobody answers. */
   async connect(): Promise<void> {
     const primary = await findPrimary(this.#options);
     if (typeof primary === 'string') throw failure(primary, 'failed');
     this.#primary = primary;
     await migrate(primary.client);
-    await refuseForeign(primary, this.#options.service);
+    await this.#refuseForeign(primary);
   }
 
   /**
@@ -290,60 +311,10 @@ export class OwnerConnection {
 
   close(): void {
     this.#isClosed = true;
+    this.#closing.reject(closed());
+    this.#claiming?.close();
     this.#primary?.destroy(closed());
   }
-}
-
-/** The first start of a service writes whose tables these are. */
-async function refuseForeign(primary: Primary, service: ServiceIdentity): Promise<void> {
-  const wanted = [service.folder, service.generation, service.shards];
-  const insert =
-    'insert into payments.service (folder, generation, shards) values ($1, $2, $3) on conflict do nothing';
-  let found = await serviceAt(primary);
-  if (found === null) {
-    await primary.query({ text: insert, values: wanted });
-    found = await serviceAt(primary);
-  }
-  const stored = [found?.folder, found?.generation, found?.shards];
-  if (stored.join() === wanted.join()) return;
-  throw new JournalDamaged(
-    `${primary.name} has the log of another data folder: of ${describe(stored)}, and this one is ${describe(wanted)}. ` +
-      'Give PAYMENTS_JOURNAL_URL the right database, or use the data folder that belongs to this one',
-    { isRemote: true },
-  );
-}
-
-/** The service whose tables PostgreSQL has; null: none has. A text says why that is not known. */
-export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | null | string> {
-  return askPrimary(options, serviceAt);
-}
-
-/** Asks once, without owning anything. A text says why there is no answer. */
-export function askPrimary<T>(
-  options: PostgresOptions,
-  ask: (primary: Primary) => Promise<T>,
-): Promise<T | string> {
-  return withPrimary(options, async (primary) => {
-    const cancel = options.timers.after(answerMs, () => primary.destroy(new Error('it does not answer')));
-    try {
-      await migrate(primary.client);
-      return await ask(primary);
-    } catch (error) {
-      return `${primary.name}: ${(primary.reason ?? (error as Error)).message}`;
-    } finally {
-      cancel();
-    }
-  });
-}
-
-async function serviceAt(primary: Primary): Promise<ServiceIdentity | null> {
-  const text = 'select folder, generation, shards from payments.service';
-  const [found] = await primary.query<Record<string, unknown> & ServiceIdentity>({ text });
-  return found ?? null;
-}
-
-function describe([folder, generation, shards]: readonly unknown[]): string {
-  return `${folder} (generation ${generation}, ${shards} shards)`;
 }
 
 function isFenced(error: unknown): boolean {

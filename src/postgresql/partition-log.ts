@@ -40,9 +40,10 @@ export class PostgresLog implements RemoteLog {
     return found;
   }
 
-  /** Once in a while, by the owner of the first partition, for all of them. */
+  /** Once in a while, by the owner of the first partition of the database, for all of them. */
   #keepDaysLater(): void {
-    if (this.#partition !== 0 || this.#connection.isClosed) return;
+    const isFirst = this.#partition === (this.#options.partitions?.first ?? 0);
+    if (!isFirst || this.#connection.isClosed) return;
     this.#cancelKeeping = this.#options.timers.after(keepDaysMs, async () => {
       await this.#keepDays();
       this.#keepDaysLater();

@@ -1,8 +1,9 @@
 // The row of a partition in PostgreSQL, which says who owns it and where its log ends. The
 // directory and the audit record are partitions, too.
 
+import { askPrimary } from './database.ts';
 import type { OwnerOptions } from './owner-connection.ts';
-import { type Primary, tellNodes } from './primary.ts';
+import { type PostgresOptions, type Primary, tellNodes } from './primary.ts';
 
 /** Those of the shards have their numbers. */
 export const directoryPartition = -1;
@@ -45,8 +46,13 @@ export async function takePartition(
   primary: Primary,
   partition: number,
   after: number,
-  { lease, node }: Pick<OwnerOptions, 'lease' | 'node'>,
+  { lease, node, first }: Pick<OwnerOptions, 'lease' | 'node' | 'first'>,
 ): Promise<PartitionRow | string> {
+  if (first !== null) {
+    const refusal = lease === null ? await refusalOfNobody(first) : null;
+    if (refusal !== null) return refusal;
+    await noteLease(primary, lease, node);
+  }
   const [row] = await primary.query<PartitionRow>({
     text: `with lease as (select epoch, released from payments.lease for share)
            insert into payments.partitions (partition, epoch, node)
@@ -58,7 +64,32 @@ export async function takePartition(
     values: [partition, after, lease, node],
   });
   if (row !== undefined) return row;
-  return lease === null
-    ? `nodes share the service that ${primary.name} has the log of: set PAYMENTS_CLUSTER_NODE, or stop them all`
-    : `another node has taken the lease of epoch ${lease}`;
+  return lease === null ? nodesShare(primary) : `another node has taken the lease of epoch ${lease}`;
+}
+
+function nodesShare({ name }: Primary): string {
+  return `nodes share the service that ${name} has the log of: set PAYMENTS_CLUSTER_NODE, or stop them all`;
+}
+
+/** Why nobody who has no lease may take a partition, as the first database says; null: one may. */
+function refusalOfNobody(first: PostgresOptions): Promise<string | null> {
+  return askPrimary(first, async (primary) => {
+    const held = await primary.query({ text: 'select 1 from payments.lease where not released' });
+    return held.length > 0 ? nodesShare(primary) : null;
+  });
+}
+
+/**
+ * A database that has logs alone notes the highest epoch of the lease that has taken one of them:
+ * no earlier holder takes any of them back.
+ */
+async function noteLease(primary: Primary, lease: number | null, node: string | null): Promise<void> {
+  if (lease === null) await primary.query({ text: 'update payments.lease set released = true' });
+  else
+    await primary.query({
+      text: `insert into payments.lease (epoch, node, process) values ($1, $2, '')
+             on conflict (only_row) do update set epoch = $1, node = $2, released = false
+               where lease.epoch < $1::bigint or (lease.epoch = $1 and lease.released)`,
+      values: [lease, node],
+    });
 }

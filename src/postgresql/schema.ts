@@ -99,9 +99,13 @@ const migrations: readonly (readonly string[])[] = [
   // Releases that do not note it know the secrets key alone.
   ["alter table payments.nodes add column links_by text not null default 'secrets key'"],
   ["alter table payments.nodes add column damaged integer[] not null default '{}'"],
+  // Those whose logs are here where they lie in several databases, and the ranges of all of these.
+  ['alter table payments.service add column partitions text, add column division text'],
 ];
 
 const schemaVersion = migrations.length;
+/** Releases that know it know that logs may lie in several databases. */
+export const listVersion = 10;
 /** Later migrations only add what a service that does not know of it can leave alone. */
 const oldestVersion = 3;
 
@@ -126,8 +130,9 @@ export async function keepTables(client: Client): Promise<void> {
     if (version === 0) await createVersion(client);
     for (const statement of migrations.slice(version).flat()) await client.query(statement);
     if (version < schemaVersion) {
-      await client.query('delete from payments.version');
-      await client.query('insert into payments.version values ($1, $2)', [schemaVersion, oldestVersion]);
+      const { rows } = await client.query<{ oldest?: number }>('delete from payments.version returning *');
+      const oldest = Math.max(oldestVersion, rows[0]?.oldest ?? 0);
+      await client.query('insert into payments.version values ($1, $2)', [schemaVersion, oldest]);
     }
     await keepDays(client);
     await forgetRemovedRows(client);

@@ -5,8 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/config-schema.ts';
-import { postgresOf } from '../config/postgresql.ts';
-import { defined } from '../core/assert.ts';
+import { databasesOf } from '../config/postgresql.ts';
 import { errorText } from '../core/errors.ts';
 import { within } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
@@ -15,7 +14,8 @@ import type { Pause } from '../data-folder/pause.ts';
 import { foldersOfJournal } from '../journal/open-journal.ts';
 import type { PresentedEndpoint } from '../operator/use-cases/present.ts';
 import type { ShardStatus, Status } from '../operator/use-cases/services.ts';
-import { examinePostgres } from '../postgresql/examine.ts';
+import type { Database } from '../postgresql/database.ts';
+import { examinePostgres, nameOfDatabase } from '../postgresql/examine.ts';
 import { type Samples, samplesOf, sum } from './samples.ts';
 
 /** The values that do not change while the service runs. */
@@ -88,10 +88,25 @@ export async function readStatus(options: StatusOptions): Promise<Status> {
 async function postgresqlStatus(config: Config): Promise<Status['postgresql']> {
   const { url, single } = config.journal;
   if (url === null) return null;
-  const asked = (async () => examinePostgres(defined(postgresOf(config), 'there is a URL'), single))();
+  try {
+    const found = await Promise.all(databasesOf(config).map((database) => stateOf(database, single)));
+    const isAll = found.every(({ partitions }) => partitions === null);
+    const details = found.map(({ detail, ...database }) =>
+      isAll ? detail : `${nameOfDatabase(database)}: ${detail}`,
+    );
+    return { ok: found.every(({ ok }) => ok), detail: details.join('; ') };
+  } catch (error) {
+    // Such as a file with the password that is gone.
+    return { ok: false, detail: errorText(error) };
+  }
+}
+
+async function stateOf(database: Database, isSingle: boolean) {
+  const asked = examinePostgres(database, isSingle);
   const failed = (error: unknown) => ({ ok: false, detail: errorText(error) });
   const unanswered = { ok: false, detail: 'no server has answered within a second' };
-  return (await within(betweenMs, asked.catch(failed))) ?? unanswered;
+  const state = (await within(betweenMs, asked.catch(failed))) ?? unanswered;
+  return { ...state, partitions: database.partitions };
 }
 
 /** What the archive's process tells; without any lag it has not begun, or has ended. */

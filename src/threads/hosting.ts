@@ -47,13 +47,13 @@ export class Hosting {
   readonly #edges: HostedEdges;
   readonly #webhooks: HostedWebhooks;
   readonly #shards = new Map<number, Thread>();
-  /** The partition that is about to start here: nobody may follow it again meanwhile. */
-  #starting: number | null = null;
+  /** The partitions that are about to start here: nobody may follow them again meanwhile. */
+  readonly #starting = new Set<number>();
   /** The threads of the request logs: one, and others that wait until it has ended. */
   readonly #logs = new Set<Thread>();
   #logWriter: Promise<void> = Promise.resolve();
-  /** What is done to partitions, one after the other. */
-  #work: Promise<void> = Promise.resolve();
+  /** What is done to each partition, one after the other. */
+  readonly #work = new Map<number, Promise<void>>();
   #isStopping = false;
   readonly #halted = Promise.withResolvers<void>();
   readonly #room: DiskRoom;
@@ -85,14 +85,17 @@ export class Hosting {
       void this.#shards.get(shard.number)?.stop();
     });
     const mayStart = () => !isOver && !this.#isStopping;
-    this.#work = this.#work
+    const { number } = shard;
+    const before = this.#work.get(number) ?? Promise.resolve();
+    const work = before
       .then(() => this.#start(shard, { term, port, instructions, mayStart }))
       .catch((error) => {
-        this.#options.logger.error({ err: error }, `partition ${shard.number} can't be run here`);
+        this.#options.logger.error({ err: error }, `partition ${number} can't be run here`);
         const message = `the other node can't run it: ${errorText(error)}`;
         port.postMessage({ type: 'failed', message, fatal: false } satisfies Notice);
         port.close();
       });
+    this.#work.set(number, work);
   }
 
   async #start(lent: LentShard, { term, port, instructions, mayStart }: Taking): Promise<void> {
@@ -102,12 +105,12 @@ export class Hosting {
     if (this.#room.isFull()) throw new Error('its disk is full');
     // One that was lent before may not have ended yet.
     await this.#shards.get(number)?.ended;
-    this.#starting = number;
+    this.#starting.add(number);
     try {
       if (mayStart())
         await Promise.race([standby.ask('release', { partition: number }), this.#halted.promise]);
     } finally {
-      this.#starting = null;
+      this.#starting.delete(number);
     }
     // Whoever has lent it may run it elsewhere by now.
     if (!mayStart()) {
@@ -187,7 +190,7 @@ export class Hosting {
 
   #followAgain(number: number): void {
     const { folder, standby, logger } = this.#options;
-    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && this.#starting !== number;
+    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && !this.#starting.has(number);
     void followUntilDone(standby, followedShard(folder, number), isWanted, logger);
   }
 
@@ -218,7 +221,7 @@ export class Hosting {
     clearInterval(this.#watchingDisk);
     this.#halted.resolve();
     // They ask the shards.
-    await Promise.all([this.#work, this.#edges.stop()]);
+    await Promise.all([...this.#work.values(), this.#edges.stop()]);
     const others = [...this.#shards.values(), ...this.#logs].map((thread) => thread.stop());
     await Promise.all([this.#webhooks.stop(), ...others]);
   }

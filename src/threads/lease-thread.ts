@@ -3,13 +3,14 @@
 
 import { LeaseKeeper } from '../cluster/lease-keeper.ts';
 import { linksByOf } from '../cluster/node.ts';
-import { ownerOptionsOf } from '../config/postgresql.ts';
-import { defined } from '../core/assert.ts';
+import { ownersOf } from '../config/postgresql.ts';
+import { elementAt } from '../core/assert.ts';
 import { Sleeper, systemTimers } from '../core/scheduler.ts';
 import { unreadableOf } from '../journal/dialect.ts';
 import { OwnershipBoard } from '../journal/ownership.ts';
 import { PostgresLease } from '../postgresql/lease-table.ts';
 import { PostgresNodes } from '../postgresql/node-table.ts';
+import { PartitionTables } from '../postgresql/partition-table.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createLeaseMetrics } from '../telemetry/cluster-metrics.ts';
 import { trustClocks } from '../telemetry/system-clocks.ts';
@@ -29,13 +30,12 @@ const metrics = createLeaseMetrics(registry, identity.node, {
   damaged: () => progress.damaged,
 });
 
-const options = defined(
-  ownerOptionsOf(config, service, null, () => {}),
-  'nodes share a service over PostgreSQL',
-);
+const owners = ownersOf(config, service, null, () => {});
+const options = elementAt(owners, 0);
+const tables = new PartitionTables(owners.map((owner) => ({ ...owner, onTold: lookNow })));
 // A connection for each: the note of a node must not hold up a beat.
-const table = new PostgresLease(options, identity);
-const nodes = new PostgresNodes({ ...options, onTold: lookNow }, identity);
+const table = new PostgresLease(options, identity, tables);
+const nodes = new PostgresNodes(options, identity);
 let isHolder = false;
 let isUnwanted = false;
 const keeper = new LeaseKeeper({
@@ -66,9 +66,10 @@ const keeper = new LeaseKeeper({
     );
   },
   onRefused: (message) => failThread(tell, message, true),
-  onLost() {
+  isTrusted: () => ownership.isTrusted(),
+  onLost(why) {
     metrics.lost();
-    logger.warn(`node ${identity.node} has lost the lease: another node has taken it`);
+    logger.warn(`node ${identity.node} has lost the lease: ${why}`);
     tell({ type: 'lease_lost' });
   },
   onHolder: (holder) => tell({ type: 'lease_holder', address: holder }),
@@ -108,13 +109,22 @@ async function noteNode(): Promise<void> {
   const wished = await nodes
     .note({ address, link, linksBy: linksByOf(certFile) }, followed, progress.damaged)
     .catch(() => null);
+  await tables.look();
+  const { partitions, isWhole } = tables;
+  const mayRun = !isWhole || partitions.some(({ node }) => node === identity.node);
   if (wished !== null) isUnwanted = wished.drained || wished.leaving;
-  if (wished?.leaving && (isHolder || !wished.runs)) tell({ type: 'leaves' });
+  if (wished?.leaving && (isHolder || !mayRun)) tell({ type: 'leaves' });
   if (isHolder && link !== null)
-    await nodes.reachable().then(
-      (reachable) => tell({ type: 'nodes', nodes: reachable }),
+    await nodes.reachable(partitions).then(
+      (reachable) => tell({ type: 'nodes', nodes: reachable, silent: silentPartitions() }),
       () => {},
     );
+}
+
+function silentPartitions(): readonly number[] {
+  return Array.from({ length: service.shards }, (_, partition) => partition).filter((partition) =>
+    tables.isSilent(partition),
+  );
 }
 
 const answers: Answers<ThreadQuestions> = {
@@ -122,8 +132,7 @@ const answers: Answers<ThreadQuestions> = {
   async stop() {
     isStopping = true;
     const close = () => {
-      table.close();
-      nodes.close();
+      for (const each of [table, nodes, tables]) each.close();
     };
     // What PostgreSQL does not answer until then, it is not asked any more.
     const late = setTimeout(close, stopMsMax());

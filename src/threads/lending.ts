@@ -80,6 +80,8 @@ export class Lending {
   /** Null: nothing is lent yet. */
   #lender: Lender | null = null;
   #settling: NodeJS.Timeout | null = null;
+  /** The partitions whose database does not answer. */
+  #silent: readonly number[] = [];
   #isMoving = false;
   /** Resolved when the partitions are spread anew. */
   #respread = Promise.withResolvers<void>();
@@ -134,8 +136,12 @@ export class Lending {
     this.#spreadSoon();
   }
 
-  /** The nodes, this one among them, as they are now: to be told every second. */
-  nodes(nodes: readonly ReachableNode[]): void {
+  /**
+   * The nodes, this one among them, as they are now, and the partitions whose database does not
+   * answer: to be told every second.
+   */
+  nodes(nodes: readonly ReachableNode[], silent: readonly number[]): void {
+    this.#silent = silent;
     const others = nodes.filter(({ process }) => process !== this.#here);
     this.#links.ask('lead', { nodes: others }).catch(() => {});
     const when = this.#placement.know(nodes);
@@ -321,7 +327,8 @@ export class Lending {
       if (failure.isOfNode) this.#damaged(process, shard.number, failure);
       else if (!failure.isRemote) failed(false);
     });
-    thread.startWithin(startMsMax, () => {
+    const isExcused = () => this.#silent.includes(shard.number);
+    thread.startWithin(startMsMax, isExcused, () => {
       logger.error(
         `partition ${shard.number} does not start on ${this.#nameOf(process)} within ${startMsMax} ms`,
       );

@@ -111,7 +111,10 @@ const ownership = new OwnershipBoard(data.ownership, trustClocks);
 
 function tellAcquisition(trouble: string | null): void {
   if (trouble === null) logger.info('the partition is acquired in PostgreSQL');
-  else logger.warn(`the partition can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
+  else {
+    logger.warn(`the partition can't be acquired in PostgreSQL, which is tried again: ${trouble}`);
+    tell({ type: 'waits' });
+  }
 }
 
 async function open() {

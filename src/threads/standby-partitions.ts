@@ -52,6 +52,17 @@ interface StandbyPartitionsOptions {
   readonly onLagging: (isLagging: boolean) => void;
 }
 
+/** A partition whose files are open. `checked`: see `#check`. */
+interface Opened {
+  readonly checked: Promise<void>;
+}
+
+/** What the database said of the journals as they were when it was asked. */
+interface Reading {
+  readonly asked: ReadonlyMap<number, StandbyJournal>;
+  readonly parts: Awaited<ReturnType<LogFollower['readAfter']>>;
+}
+
 const followMs = 100;
 const retryMs = 1_000;
 const dropMs = 3_600_000;
@@ -63,8 +74,17 @@ export class StandbyPartitions {
   readonly #journals = new Map<number, StandbyJournal>();
   /** The partitions that are followed no more, until the folder is made anew. */
   readonly #damaged = new Set<number>();
-  /** What is done between two readings. */
+  /** Those of which it is not known yet whether the log goes on from them: they are not written. */
+  readonly #unchecked = new Set<number>();
+  /** What is done before the next reading, or while one waits for the database. */
   readonly #tasks: (() => Promise<void>)[] = [];
+  /** Is resolved when a task comes, or nothing can be followed any more. */
+  #interrupted = Promise.withResolvers<null>();
+  /** What is asked of the database, one question after the other. */
+  #questions: Promise<unknown> = Promise.resolve();
+  #reading: Promise<Reading | null> | null = null;
+  /** Why nothing can be followed any more; null: it can. */
+  #failure: { readonly error: unknown } | null = null;
   #following: Promise<void> = Promise.resolve();
   #isStopping = false;
 
@@ -80,21 +100,30 @@ export class StandbyPartitions {
     });
   }
 
-  /** Begins to follow a partition that nobody on this node owns, unless its files are damaged. */
-  follow(shard: FollowedShard): Promise<void> {
-    return this.#between(async () => {
-      const { shard: partition } = shard.identity;
-      if (!this.#journals.has(partition) && !this.#damaged.has(partition)) await this.#open(shard);
+  /**
+   * Begins to follow a partition that nobody on this node owns, unless its files are damaged.
+   * Resolves when it is known that the log goes on from them.
+   */
+  async follow(shard: FollowedShard): Promise<void> {
+    const { shard: partition } = shard.identity;
+    const isNeedless = () => this.#journals.has(partition) || this.#damaged.has(partition);
+    let opened: Opened | null = null as Opened | null;
+    await this.#between(async () => {
+      if (!isNeedless()) opened = await this.#open(shard);
     });
+    await opened?.checked;
   }
 
   /** Lets a partition go: its journal is closed when this resolves. */
   release(partition: number): Promise<void> {
-    return this.#between(async () => {
-      const journal = this.#journals.get(partition);
-      this.#journals.delete(partition);
-      await journal?.close();
-    });
+    return this.#between(() => this.#letGo(partition));
+  }
+
+  async #letGo(partition: number): Promise<void> {
+    const journal = this.#journals.get(partition);
+    this.#journals.delete(partition);
+    this.#unchecked.delete(partition);
+    await journal?.close();
   }
 
   /** Rejects when the task fails, or nothing is followed any more. */
@@ -102,19 +131,30 @@ export class StandbyPartitions {
     if (this.#isStopping) return Promise.reject(new Error('nothing is followed any more'));
     const done = Promise.withResolvers<void>();
     this.#tasks.push(() => task().then(done.resolve, done.reject));
-    this.#sleeper.wake();
+    this.#interrupt();
     return done.promise;
+  }
+
+  #interrupt(): void {
+    this.#interrupted.resolve(null);
+    this.#sleeper.wake();
   }
 
   async #follow(): Promise<void> {
     const { shards, scheduler, isDiskFull, checkpointIntervalMs, onLagging } = this.#options;
     // Until the first reading nobody knows how much is lacking.
     onLagging(true);
-    for (const shard of shards) await this.#open(shard);
+    const opened: Opened[] = [];
+    for (const shard of shards) opened.push(await this.#open(shard));
+    const checks = opened.map(({ checked }) => checked);
+    for (const checked of checks) checked.catch((error) => this.#fail(error));
+    await Promise.race([Promise.all(checks), this.#interrupted.promise]);
     let [checkpointAtMs, dropAtMs] = [scheduler.elapsedMs(), scheduler.elapsedMs()];
     for (;;) {
+      this.#interrupted = Promise.withResolvers();
       for (const task of this.#tasks.splice(0)) await task();
       if (this.#isStopping) return;
+      if (this.#failure !== null) throw this.#failure.error;
       // What is on a full disk stays as it is until somebody makes room.
       const isFull = isDiskFull();
       if (isFull) onLagging(true);
@@ -122,20 +162,16 @@ export class StandbyPartitions {
       const nowMs = scheduler.elapsedMs();
       if (nowMs >= checkpointAtMs && !isFull) {
         checkpointAtMs = nowMs + checkpointIntervalMs;
-        for (const [partition, journal] of this.#journals)
+        for (const [partition, journal] of this.#checked)
           await this.#unlessDamaged(partition, () => journal.checkpoint());
       }
       if (nowMs >= dropAtMs) {
         dropAtMs = nowMs + dropMs;
-        for (const [partition, journal] of this.#journals)
+        for (const [partition, journal] of this.#checked)
           await this.#unlessDamaged(partition, () => journal.drop(segmentRetentionMs));
       }
       await this.#sleeper.sleep(waitMs);
     }
-  }
-
-  #open(shard: FollowedShard): Promise<void> {
-    return this.#unlessDamaged(shard.identity.shard, () => this.#openWhole(shard));
   }
 
   /**
@@ -150,64 +186,115 @@ export class StandbyPartitions {
       await task();
     } catch (error) {
       if (!(error instanceof JournalDamaged) || error.isRemote) throw error;
-      const journal = this.#journals.get(partition);
-      this.#journals.delete(partition);
       this.#damaged.add(partition);
-      await journal?.close();
+      await this.#letGo(partition);
       onFollowed(partition, 0);
       onDamaged(partition, error.message);
     }
   }
 
-  async #openWhole({ dir, identity }: FollowedShard): Promise<void> {
+  /** Opens a partition's files, and begins to find out whether the log goes on from them. */
+  async #open({ dir, identity }: FollowedShard): Promise<Opened> {
     const { segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } = this.#options;
-    const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
-    const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
-    const archived = archivedOf && (() => archivedOf(identity));
-    const journal = await openStandby({ ...options, isChecked, ...(archived && { archived }) });
-    try {
-      await this.#refuseDivergence(identity.shard, journal);
-    } catch (error) {
-      await journal.close();
-      throw error;
-    }
-    this.#journals.set(identity.shard, journal);
-    if (isChecked) onWhole(identity.shard);
-    onFollowed(identity.shard, journal.sequence);
+    const { shard: partition } = identity;
+    let checked = Promise.resolve();
+    await this.#unlessDamaged(partition, async () => {
+      const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
+      const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
+      const archived = archivedOf && (() => archivedOf(identity));
+      const journal = await openStandby({ ...options, isChecked, ...(archived && { archived }) });
+      this.#journals.set(partition, journal);
+      checked = this.#check(partition, journal, () => {
+        if (isChecked) onWhole(partition);
+        onFollowed(partition, journal.sequence);
+      });
+    });
+    return { checked };
   }
 
   /**
-   * Rejects with `JournalDamaged`, which `isRemote` when the mirror has what the log has lost, and
-   * is not when the mirror ends before what the log still has.
+   * Finds out whether the log goes on from where the journal ends, which may wait for the database,
+   * and holds up nothing else. Resolves when it does, or when the partition was let go; rejects as
+   * `#unlessDamaged` says, once it is let go. `JournalDamaged` is remote when the mirror has what the
+   * log has lost, and is not when the mirror ends before what the log still has.
    */
-  async #refuseDivergence(partition: number, journal: StandbyJournal): Promise<void> {
+  #check(partition: number, journal: StandbyJournal, onDone: () => void = () => {}): Promise<void> {
     const { follower } = this.#options;
-    const found = await follower.endOf(partition);
-    await journal.refuseDivergence(found, (sequence) => follower.checksumAt(partition, sequence));
+    const isStill = () => this.#journals.get(partition) === journal;
+    const check = async () => {
+      const found = await this.#ask(() => follower.endOf(partition));
+      // It may have been let go meanwhile, and closed.
+      if (!isStill()) return;
+      const checksumAt = (sequence: number) => this.#ask(() => follower.checksumAt(partition, sequence));
+      await journal.refuseDivergence(found, checksumAt);
+      if (!isStill()) return;
+      this.#unchecked.delete(partition);
+      onDone();
+    };
+    this.#unchecked.add(partition);
+    return this.#unlessDamaged(partition, check).catch(async (error) => {
+      if (!isStill()) return;
+      await this.#letGo(partition);
+      throw error;
+    });
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#interrupt();
+  }
+
+  /** A connection takes one question at a time. */
+  #ask<T>(question: () => Promise<T>): Promise<T> {
+    const asked = this.#questions.then(question);
+    this.#questions = asked.catch(() => {});
+    return asked;
+  }
+
+  /** Those that are written: the others may be closed at any moment. */
+  get #checked(): readonly (readonly [number, StandbyJournal])[] {
+    return [...this.#journals].filter(([partition]) => !this.#unchecked.has(partition));
+  }
+
+  /** What is new of those that are checked; null: there is no answer. */
+  async #read(): Promise<Reading | null> {
+    const asked = new Map(this.#checked);
+    const sequences = new Map([...asked].map(([partition, { sequence }]) => [partition, sequence]));
+    if (asked.size === 0) return { asked, parts: new Map() };
+    try {
+      return { asked, parts: await this.#ask(() => this.#options.follower.readAfter(sequences)) };
+    } catch (error) {
+      if (error instanceof JournalDamaged) throw error;
+      return null;
+    }
   }
 
   /**
    * Appends what is new. Resolves with the milliseconds to wait for more: what comes meanwhile costs
-   * one reading and one commit.
+   * one reading and one commit. A task that comes is not kept waiting by the database: it is done
+   * first, and the answer is waited for again.
    */
   async #followOnce(): Promise<number> {
-    const { follower, onFollowed, onBehind, onLagging } = this.#options;
+    const { onFollowed, onBehind, onLagging } = this.#options;
     if (this.#journals.size === 0) {
       onLagging(false);
       return retryMs;
     }
-    const sequences = new Map([...this.#journals].map(([partition, { sequence }]) => [partition, sequence]));
-    const parts = await follower.readAfter(sequences).catch((error) => {
-      if (error instanceof JournalDamaged) throw error;
-      return null;
-    });
-    if (parts === null) return retryMs;
+    this.#reading ??= this.#read();
+    const isRead = this.#reading.then(() => true);
+    if ((await Promise.race([isRead, this.#interrupted.promise])) === null) return 0;
+    const reading = await this.#reading;
+    this.#reading = null;
+    if (reading === null) return retryMs;
+    const { asked, parts } = reading;
     let mostBehind = 0;
-    for (const [partition, journal] of this.#journals) {
+    for (const [partition, journal] of this.#checked) {
+      // One that was let go meanwhile may end elsewhere by now.
+      if (asked.get(partition) !== journal) continue;
       const { batches = [], before = null, end = journal.sequence } = parts.get(partition) ?? {};
       if (before !== null && journal.checksum !== null && before !== journal.checksum) {
         // A standby was promoted that lacked the mirror's end, or an old primary has come back.
-        await this.#unlessDamaged(partition, () => this.#refuseDivergence(partition, journal));
+        this.#check(partition, journal).catch((error) => this.#fail(error));
         continue;
       }
       // No file of this node is at fault when a batch comes damaged from PostgreSQL.
@@ -216,7 +303,7 @@ export class StandbyPartitions {
       onBehind(partition, end - journal.sequence);
       mostBehind = Math.max(mostBehind, end - journal.sequence);
     }
-    onLagging(mostBehind > behindMax);
+    onLagging(mostBehind > behindMax || this.#unchecked.size > 0);
     return [...parts.values()].some(({ hasMore }) => hasMore) ? 0 : followMs;
   }
 
@@ -226,6 +313,6 @@ export class StandbyPartitions {
     this.#sleeper.wake();
     this.#options.follower.close();
     await this.#following;
-    for (const journal of this.#journals.values()) await journal.close();
+    for (const partition of [...this.#journals.keys()]) await this.#letGo(partition);
   }
 }

@@ -54,6 +54,9 @@ export class SupervisedThread {
   readonly #options: SupervisedThreadOptions;
   readonly #delay = new RestartDelay();
   readonly #first = Promise.withResolvers<ThreadFailure | null>();
+  readonly #waits = Promise.withResolvers<void>();
+  /** Resolves when a start is seen to wait for other machines. */
+  readonly waits: Promise<void> = this.#waits.promise;
   #thread: Thread | null = null;
   /** Another thread is wanted in place of the one that runs. */
   #isReplaced = false;
@@ -117,6 +120,10 @@ export class SupervisedThread {
       onReady?.(thread);
       this.#first.resolve(null);
     };
+    void thread.waits.then(() => {
+      this.#waits.resolve();
+      if (!this.#isReplaced) this.#replaced.resolve(false);
+    });
     await thread.ready.then(isReady, () => {});
     const failure = await thread.ended;
     this.#thread = null;
@@ -150,8 +157,8 @@ export class SupervisedThread {
 
   /**
    * Has another thread made in place of the one that runs. Resolves with true when that is ready,
-   * and with false when it has ended. To be called once at a time; nothing happens while there is
-   * no thread.
+   * and with false when it has ended, or waits for other machines. To be called once at a time;
+   * nothing happens while there is no thread.
    */
   async replace(): Promise<boolean> {
     if (this.#thread === null) return false;

@@ -119,8 +119,9 @@ export class Supervisor {
   }
 
   /**
-   * Resolves when every edge listens and every shard has recovered or failed for good. Rejects with
-   * a `ThreadFailure` when an edge can't listen, or when all shards have failed.
+   * Resolves when every edge listens and every shard has recovered or failed for good, or waits for
+   * other machines while another one has recovered. Rejects with a `ThreadFailure` when an edge
+   * can't listen, or when all shards have failed.
    */
   async start(): Promise<void> {
     const edges = this.#edges.start();
@@ -130,9 +131,8 @@ export class Supervisor {
     const listenFailure = await edges;
     if (listenFailure !== null) throw listenFailure;
     await this.#options.stepAside();
-    const failures = await Promise.all(shards);
-    const [first = null] = failures;
-    if (first !== null && !failures.includes(null)) throw first;
+    await Promise.all(shards.map((started, i) => Promise.race([started, elementAt(this.#shards, i).waits])));
+    await anyRecovered(shards);
     // It reads what the shards have recovered.
     void this.#archive?.start();
     this.#options.lending?.start({
@@ -384,4 +384,15 @@ export class Supervisor {
     for (const client of this.clients) client.disconnect();
     await Promise.all(this.#shards.map((shard) => shard.stop()));
   }
+}
+
+/** Rejects with the first failure when all have failed. */
+async function anyRecovered(starts: readonly Promise<ThreadFailure | null>[]): Promise<void> {
+  const recovered = starts.map(async (start) => {
+    const failure = await start;
+    if (failure !== null) throw failure;
+  });
+  await Promise.any(recovered).catch(({ errors }: AggregateError) => {
+    throw errors[0];
+  });
 }

@@ -75,6 +75,8 @@ export interface ThreadQuestions {
 /** To the main thread. */
 export type Notice =
   | { readonly type: 'ready' }
+  /** Its start waits for other machines, nobody knows for how long. */
+  | { readonly type: 'waits' }
   | Answer
   /** Everything in a shard's log up to this end is durable. */
   | { readonly type: 'durable'; readonly end: NotedEnd }
@@ -96,7 +98,12 @@ export type Notice =
   /** The node is to stop for good. */
   | { readonly type: 'leaves' }
   /** The nodes that may run partitions, the one that has the lease among them. */
-  | { readonly type: 'nodes'; readonly nodes: readonly ReachableNode[] }
+  | {
+      readonly type: 'nodes';
+      readonly nodes: readonly ReachableNode[];
+      /** The partitions whose database does not answer. */
+      readonly silent: readonly number[];
+    }
   /** The node with that process can be given partitions, and so many edges, or not any more. */
   | {
       readonly type: 'linked';
@@ -126,7 +133,7 @@ export type Notice =
 type CompactAnswer = CheckpointSizes | { readonly failure: string };
 
 /** Messages that a thread sends without being asked. */
-export type News = Exclude<Notice, Answer | { readonly type: 'ready' | 'failed' }>;
+export type News = Exclude<Notice, Answer | { readonly type: 'ready' | 'waits' | 'failed' }>;
 
 /** How a shard thread is started. */
 export interface ShardThreadData extends ShardAnywhere {

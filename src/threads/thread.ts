@@ -158,6 +158,9 @@ export class Thread {
   readonly ended: Promise<ThreadFailure | null>;
   /** Resolves when the thread is ready; rejects when it ends before. */
   readonly ready: Promise<void>;
+  readonly #waits = Promise.withResolvers<void>();
+  /** Resolves when its start is seen to wait for other machines, nobody knows for how long. */
+  readonly waits: Promise<void> = this.#waits.promise;
 
   /** One that loads its files, and then waits until it is to begin. */
   static worker(kind: WorkerKind): Thread {
@@ -188,7 +191,8 @@ export class Thread {
       if (notice.type === 'ready') {
         this.#isReady = true;
         ready.resolve();
-      } else if (notice.type === 'failed') {
+      } else if (notice.type === 'waits') this.#waits.resolve();
+      else if (notice.type === 'failed') {
         const { message, fatal, isRemote } = notice;
         this.#failure = new ThreadFailure(message, fatal, isRemote);
       } else if ('question' in notice) this.#questions.take(notice);
@@ -290,13 +294,21 @@ export class Thread {
     }
   }
 
-  /** Stops the thread unless it is ready in time. `onLate` hears of that first. */
-  startWithin(msMax: number, onLate: () => void): void {
-    const timer = setTimeout(() => {
-      this.#isLate = true;
-      onLate();
-      void this.stop();
-    }, msMax);
+  /**
+   * Stops the thread unless it is ready in time, or has as long again because it is excused.
+   * `onLate` hears of that first.
+   */
+  startWithin(msMax: number, isExcused: () => boolean, onLate: () => void): void {
+    let timer: NodeJS.Timeout;
+    const wait = () => {
+      timer = setTimeout(() => {
+        if (isExcused()) return wait();
+        this.#isLate = true;
+        onLate();
+        void this.stop();
+      }, msMax);
+    };
+    wait();
     const isOver = () => clearTimeout(timer);
     this.ready.then(isOver, isOver);
   }

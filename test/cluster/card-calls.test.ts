@@ -16,7 +16,7 @@ import { amount, CardShop, type Started, secrets } from '../networks/card-shop.t
 import { CmiStandIn } from '../networks/cmi-stand-in/client.ts';
 import type { Misbehaviour } from '../networks/cmi-stand-in/gateway.ts';
 import { poll } from '../poll.ts';
-import { leftOut, startServers } from '../postgresql/servers.ts';
+import { leftOut, onlyDatabase, startServers } from '../postgresql/servers.ts';
 import { type Service, send } from '../service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
@@ -146,7 +146,7 @@ async function started(context: TestContext): Promise<Nodes> {
   for (const { node } of others) await node.says(/edge \d+ takes requests on this node/);
   const address = parseJournalUrl(servers.url);
   assert.ok(typeof address !== 'string');
-  const cluster = clusterOf({ address, password: null, ca: null, timers: systemTimers });
+  const cluster = clusterOf([{ address, password: null, ca: null, timers: systemTimers, ...onlyDatabase }]);
   for (const [partition, node] of ['b', 'c'].entries()) await cluster.movePartition(partition, node);
   const all = [{ node: a, url }, ...others];
   return { nodes: all.map(({ node }) => node), urls: all.map((each) => each.url), first, cluster };

@@ -44,6 +44,10 @@ class World {
 class Table {
   lease: Lease | null = null;
   readonly takeovers: string[] = [];
+  /** Another database has noted a later lease, or can't be asked. */
+  isForgotten = false;
+  /** Of each beat whether it was sent when the holder did not believe itself any more. */
+  readonly doubts: boolean[] = [];
 
   of(node: Node): LeaseTable {
     const ask = async <T>(run: () => T): Promise<T> => {
@@ -92,6 +96,10 @@ class Table {
           this.lease = { ...this.lease, beat: this.lease.beat + 1 };
           return { successor: this.lease.successor };
         }),
+      isForgotten: async (_epoch, isDoubtful) => {
+        this.doubts.push(isDoubtful);
+        return this.isForgotten;
+      },
       release: (epoch, quietMs) =>
         ask(() => {
           if (this.lease?.epoch === epoch) this.lease = { ...this.lease, isReleased: true, quietMs };
@@ -154,6 +162,7 @@ class Node {
       timers: { after: (ms, run) => world.at(world.nowMs + ms / this.rate, this, run) },
       now: () => this.moment(),
       comesLast: () => this.comesLast,
+      isTrusted: () => this.board.isTrusted(),
       onTrusted: (sent, ms) => {
         this.trustMs = ms;
         this.board.trust(sent, ms);
@@ -163,7 +172,7 @@ class Node {
         this.attemptMs = attemptMsMax;
         this.quietMs = quietMs;
       },
-      onLost: () => this.told.push('lost'),
+      onLost: (why) => this.told.push(why === 'another node has taken it' ? 'lost' : `lost: ${why}`),
       refusalOf: () => this.refusal,
       onRefused: (refusal) => this.told.push(`refused: ${refusal}`),
       onHolder: (address) => this.holders.push(address),
@@ -220,6 +229,25 @@ test('the first node has the lease at once, and the next one takes it when that 
   a.isFrozen = false;
   await world.pass(1_000);
   assert.equal(a.told.at(-1), 'lost');
+  assert(!a.owns);
+});
+
+test('a holder gives up a lease that the table may have forgotten a later one of', async () => {
+  const { world, table, a } = await holderAndOther();
+  await world.pass(5_000);
+  assert.deepEqual(new Set(table.doubts), new Set([false]));
+  // Whoever may have had the lease since is asked for before it believes itself again.
+  a.isFrozen = true;
+  await world.pass(2_100);
+  a.isFrozen = false;
+  await world.pass(100);
+  assert.equal(table.doubts.at(-1), true);
+  assert(a.owns);
+  await world.pass(5_000);
+  assert.equal(table.doubts.at(-1), false);
+  table.isForgotten = true;
+  await world.pass(600);
+  assert.deepEqual(a.told.at(-1), 'lost: another database has noted a later one, or can not be asked');
   assert(!a.owns);
 });
 

@@ -28,7 +28,7 @@ function node(name: string, fields: Partial<ClusterNode> = {}): ClusterNode {
 
 function status(...nodes: readonly ClusterNode[]): ClusterStatus {
   const postgresql = { primary: 'p:5432', timeline: 1, waiting_seconds: 0, standbys: [] };
-  return { serving: 'a', epoch: 1, partitions: 4, nodes, postgresql, takeovers: [] };
+  return { serving: 'a', epoch: 1, partitions: 4, nodes, postgresql, other_databases: [], takeovers: [] };
 }
 
 const serves = (fields: Partial<ClusterNode> = {}) => node('a', { role: 'serves', ...fields });

@@ -34,6 +34,7 @@ describe('the limit of open files is shared out', () => {
   const few = { PAYMENTS_CONNECTIONS_MAX: '40', PAYMENTS_CONNECTIONS_PER_ADDRESS_MAX: '10' };
   const postgresql = { PAYMENTS_JOURNAL_URL: 'postgresql://payments@127.0.0.1:5432/payments' };
   const node = { ...postgresql, PAYMENTS_CLUSTER_NODE: 'a', PAYMENTS_CLUSTER_ADDRESS: '127.0.0.1:8080' };
+  const twoDatabases = { ...node, PAYMENTS_JOURNAL_URL: '0-0=postgresql://a/log 1-1=postgresql://b/log' };
   const rows: readonly [what: string, seen: Shares, expected: Shares][] = [
     ['a small one', share(296), { connections: 63, perAddress: 16, attempts: 10 }],
     ['the usual one of a shell', share(1024), { connections: 609, perAddress: 64, attempts: 101 }],
@@ -42,6 +43,7 @@ describe('the limit of open files is shared out', () => {
     ['more shards', share(1024, {}, 8), { connections: 84, perAddress: 21, attempts: 14 }],
     ['a log in PostgreSQL', share(1024, postgresql), { connections: 602, perAddress: 64, attempts: 100 }],
     ['one of several nodes', share(1024, node), { connections: 572, perAddress: 64, attempts: 95 }],
+    ['two databases', share(1024, twoDatabases), { connections: 566, perAddress: 64, attempts: 94 }],
     ['as configured', share(1024, few), { connections: 40, perAddress: 10, attempts: 386 }],
   ];
   for (const [what, seen, expected] of rows) test(what, () => assert.deepEqual(seen, expected));

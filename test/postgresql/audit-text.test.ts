@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { systemTimers } from '../../src/core/scheduler.ts';
 import { PostgresText } from '../../src/postgresql/audit-text.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
-import { leftOut, startServers } from './servers.ts';
+import { leftOut, onlyDatabase, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 
@@ -33,6 +33,7 @@ test(
           address,
           password: null,
           ca: null,
+          ...onlyDatabase,
           lease: null,
           node: null,
           isSingle: false,

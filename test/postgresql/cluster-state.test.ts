@@ -15,9 +15,10 @@ import {
 } from '../../src/postgresql/node-table.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
+import { PartitionTables } from '../../src/postgresql/partition-table.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
 import { poll } from '../poll.ts';
-import { leftOut, startServers } from './servers.ts';
+import { leftOut, onlyDatabase, startServers } from './servers.ts';
 
 const skip = { skip: leftOut, timeout: 60_000 };
 const started = leftOut === false ? startServers({ after }, 1) : null;
@@ -27,7 +28,7 @@ async function bench() {
   const [server, standby] = servers.all;
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
-  const postgres = { address, password: null, ca: null, timers: systemTimers };
+  const postgres = { address, password: null, ca: null, ...onlyDatabase, timers: systemTimers };
   const primary = await findPrimary(postgres);
   assert(typeof primary !== 'string');
   const service = { folder: 'f', generation: 0, shards: 2 };
@@ -39,7 +40,10 @@ async function bench() {
       optionsOf(node, null),
       { node, process: `process ${node}`, release: '1.2.3' },
     ];
-    return { nodes: new PostgresNodes(options, identity), lease: new PostgresLease(options, identity) };
+    return {
+      nodes: new PostgresNodes(options, identity),
+      lease: new PostgresLease(options, identity, new PartitionTables([options])),
+    };
   };
   /** The node was heard of last so long ago. What this changes waits for no standby. */
   const silence = (node: string, seconds: number) =>
@@ -54,7 +58,10 @@ async function bench() {
 test('where no node has been yet, nothing is told', skip, async () => {
   const { server, primary } = await bench();
   const { postgresql, ...cluster } = await readCluster(primary);
-  assert.deepEqual(cluster, { serving: null, epoch: 0, partitions: 0, nodes: [], takeovers: [] });
+  assert.deepEqual(cluster, {
+    ...{ serving: null, epoch: 0, partitions: 0 },
+    ...{ nodes: [], other_databases: [], takeovers: [] },
+  });
   assert.equal(postgresql.primary, `127.0.0.1:${server.port}`);
   assert.deepEqual([postgresql.timeline, postgresql.waiting_seconds], [1, 0]);
   const [{ behind_bytes: behind, ...standby }] = postgresql.standbys as [(typeof postgresql.standbys)[0]];
@@ -111,12 +118,12 @@ test(
     );
 
     // What operators want.
-    assert.equal(await wantPartition(primary, 1, 'b'), true);
+    assert.equal(await wantPartition(primary, primary, 1, 'b'), true);
     assert.deepEqual((await nodeOf('b')).wanted_partitions, [1]);
     assert.equal(await setDrained(primary, 'b', true), true);
     const drained = await nodeOf('b');
     assert.deepEqual([drained.is_drained, drained.wanted_partitions], [true, []]);
-    assert.equal(await wantPartition(primary, 0, 'b'), false);
+    assert.equal(await wantPartition(primary, primary, 0, 'b'), false);
     assert.equal(await setDrained(primary, 'b', false), true);
     await setLeaving(primary, 'b');
     const leaving = await nodeOf('b');
@@ -192,7 +199,7 @@ test('a node hears at once of what operators and other nodes have changed', skip
     () => log.acquire(0),
     () => setDrained(primary, 'b', true),
     () => setDrained(primary, 'b', false),
-    () => wantPartition(primary, 0, 'b'),
+    () => wantPartition(primary, primary, 0, 'b'),
     () => nameSuccessor(primary, 'b'),
     () => setLeaving(primary, 'b'),
     () => a.lease.release(epoch!, 7),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { PostgresRows } from '../../src/postgresql/directory-rows.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
-import { leftOut, type PostgresServers, startServers } from './servers.ts';
+import { leftOut, onlyDatabase, type PostgresServers, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 /** How long a write that was refused waits for the next try. */
@@ -25,6 +25,7 @@ function rowsOn(
     address,
     password: null,
     ca: null,
+    ...onlyDatabase,
     lease: null,
     node,
     isSingle,

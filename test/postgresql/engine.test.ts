@@ -9,7 +9,7 @@ import { type EngineSubject, engineContract } from '../journal/engine-contract.t
 import { identity } from '../journal/journal-fixtures.ts';
 import { smallLog } from '../journal/small-log.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { leftOut, PostgresServers } from './servers.ts';
+import { leftOut, onlyDatabase, PostgresServers } from './servers.ts';
 
 let servers: PostgresServers;
 before(async () => {
@@ -34,6 +34,7 @@ async function onPostgres(context: TestContext): Promise<EngineSubject> {
         address,
         password: null,
         ca: null,
+        ...onlyDatabase,
         timers: systemTimers,
         service: { folder: identity.folder, generation: identity.generation, shards: 2 },
         partition: identity.shard,

@@ -11,12 +11,14 @@ import { PostgresLease } from '../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../src/postgresql/log-follower.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
+import { PartitionTables } from '../../src/postgresql/partition-table.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
 import { poll } from '../poll.ts';
 import { Link } from './links.ts';
 import { retriedAtOnce } from './retries.ts';
 import {
   leftOut,
+  onlyDatabase,
   type PostgresServer,
   type PostgresServers,
   promoteWrongly,
@@ -42,7 +44,16 @@ function optionsOn(
   const address = parseJournalUrl(servers.url);
   assert(typeof address !== 'string');
   const onTrouble = (trouble: string | null) => void troubles.push(trouble);
-  const options = { address, password: null, ca: null, lease: null, node: null, isSingle, onTrouble };
+  const options = {
+    address,
+    password: null,
+    ca: null,
+    ...onlyDatabase,
+    lease: null,
+    node: null,
+    isSingle,
+    onTrouble,
+  };
   const { folder, generation } = identity;
   return { ...options, timers, service: { folder, generation, shards: 1 } };
 }
@@ -447,7 +458,10 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   const servers = (await withStandby)!;
   const [primary] = servers.all;
   const options = optionsOn(servers, systemTimers, false);
-  const nodes = ['a', 'b'].map((node) => new PostgresLease(options, { node, process: node, release: '1' }));
+  const nodes = ['a', 'b'].map(
+    (node) =>
+      new PostgresLease(options, { node, process: node, release: '1' }, new PartitionTables([options])),
+  );
   const [a, b] = nodes as [PostgresLease, PostgresLease];
   const logs = [1, 2, 3].map((partition) => new PostgresLog({ ...options, partition }));
   const epochs = await Promise.all(logs.map(async (log) => (await log.acquire(0)).epoch));

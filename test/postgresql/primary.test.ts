@@ -7,12 +7,12 @@ import { after, test } from 'node:test';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
-import { serviceIn } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
+import { serviceIn } from '../../src/postgresql/service-table.ts';
 import { poll } from '../poll.ts';
 import { retriedAtOnce } from './retries.ts';
-import { leftOut, startServers } from './servers.ts';
+import { leftOut, onlyDatabase, startServers } from './servers.ts';
 
 const skip = { skip: leftOut };
 const started = leftOut === false ? startServers({ after }, 0) : null;
@@ -23,7 +23,7 @@ const service = { folder: 'f', generation: 0, shards: 1 };
 async function options() {
   const address = parseJournalUrl((await started)!.url);
   assert(typeof address !== 'string');
-  return { address, password: null, ca: null, timers: systemTimers };
+  return { address, password: null, ca: null, ...onlyDatabase, timers: systemTimers };
 }
 
 async function connect() {

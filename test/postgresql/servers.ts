@@ -42,6 +42,9 @@ function programs(): string | null {
 export const leftOut: string | false =
   programs() === null ? `left out: ${packageName} is not installed` : false;
 
+/** A database that has all partitions. */
+export const onlyDatabase = { partitions: null, division: null, first: null, others: [] } as const;
+
 /** As small as a server may be, and durable. */
 const configuration = `
 listen_addresses = '127.0.0.1'

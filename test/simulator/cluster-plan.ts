@@ -28,6 +28,8 @@ export const clusterFaultKinds = [
   'promotion',
   'two primaries',
   'wrong promotion',
+  'lease forgotten',
+  'lost database',
 ] as const;
 export type ClusterFaultKind = (typeof clusterFaultKinds)[number];
 
@@ -39,6 +41,8 @@ type ScatteredFault = Exclude<
   | 'stuck threads'
   | 'freeze node at a beat'
   | 'no standby named'
+  | 'lease forgotten'
+  | 'lost database'
 >;
 
 const weights: Readonly<Record<ScatteredFault, number>> = {

@@ -292,3 +292,30 @@ export function withLaterStart(plan: Plan): Plan {
   if (!hasLater(plan.seed) || !random.chance(share)) return plan;
   return { ...plan, settings: { ...plan.settings, pastNoonMs: random.below(hourMs) } };
 }
+
+const secondShare = 0.5;
+
+/** In some runs with nodes a second database has the logs of the last partitions. Mostly one of the two is away for long, or forgets. */
+export function withTwoDatabases(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/two databases`);
+  const { shards } = plan.settings;
+  if (shards < 2 || !random.chance(secondShare)) return plan;
+  const secondFrom = random.between(1, shards - 1);
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  const add = (what: NewStep['what'], atMs: number, kind: NewStep['kind'] = 'fault') =>
+    added.push({ kind, what, atMs: Math.floor(atMs) });
+  if (random.chance(0.6)) {
+    const atMs = random.below(endMs);
+    add('lost database', atMs);
+    // Nodes come and go meanwhile.
+    for (let i = random.between(0, 2); i > 0; i--) {
+      const what = random.pick(['kill node', 'freeze node', 'stop node', 'move the lease'] as const);
+      add(what, atMs + random.below(5_000));
+    }
+    for (let i = random.between(3, 8); i > 0; i--)
+      add(random.pick(['create intent', 'confirm', 'retrieve'] as const), atMs + random.below(12_000), 'act');
+  }
+  if (random.chance(0.2)) add('lease forgotten', random.below(endMs));
+  return withSteps({ ...plan, settings: { ...plan.settings, secondFrom } }, added);
+}

@@ -23,6 +23,7 @@ import {
   withReaders,
   withStuckThreads,
   withTools,
+  withTwoDatabases,
 } from './plan-additions.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
@@ -113,6 +114,8 @@ export interface Settings {
   readonly nodes: number;
   /** The node that has the lease has the others run shards; plans from before that don't say. */
   readonly lends?: boolean;
+  /** The first partition whose log a second database has; plans from before that don't say, and have one. */
+  readonly secondFrom?: number;
   /** A call that is sent twice has two effects at the networks of live mode. */
   readonly repeatsEffects: boolean;
   readonly shards: number;
@@ -226,7 +229,7 @@ export function planOf(seed: string): Plan {
   if (!hasNodes(seed)) return planWithoutNodes(seed);
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
   const disturbed = withAloneServers(withFrozenBeats(withStuckThreads(plan)));
-  return withLaterStart(withForgottenCalls(withEndsAtCommits(disturbed)));
+  return withTwoDatabases(withLaterStart(withForgottenCalls(withEndsAtCommits(disturbed))));
 }
 
 export function planWithoutNodes(seed: string): Plan {

@@ -608,3 +608,35 @@ test('a batch that is damaged in PostgreSQL ends it: no file here is', async (co
   );
   await standby.stop();
 });
+
+test('a partition is let go while the database does not answer, whatever it was asked', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  for (const silent of ['endOf', 'readAfter'] as const) {
+    const asked = Promise.withResolvers<void>();
+    const silence = Promise.withResolvers<never>();
+    silence.promise.catch(() => {});
+    const ask = (what: typeof silent) => {
+      if (what !== silent) return null;
+      asked.resolve();
+      return silence.promise;
+    };
+    const standby = new StandbyPartitions({
+      ...ports,
+      shards,
+      follower: {
+        endOf: async () => (await ask('endOf')) ?? { end: { sequence: 7, checksum: 0 }, firstSequence: 7 },
+        checksumAt: async () => null,
+        readAfter: async () => (await ask('readAfter')) ?? new Map(),
+        close: () => silence.reject(new Error('closed')),
+      },
+      onWhole() {},
+    });
+    standby.start((error) => assert.fail(String(error)));
+    await asked.promise;
+    await standby.release(1);
+    // Somebody else can write the journal now.
+    await (await openStandby({ ...ports, ...shards[1]!, indexRowsOf, isChecked: false })).close();
+    await standby.stop();
+    await (await openStandby({ ...ports, ...shards[0]!, indexRowsOf, isChecked: false })).close();
+  }
+});

@@ -16,12 +16,18 @@ class FakeThread {
   isReady = false;
   readonly #ready = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<ThreadFailure | null>();
+  readonly #waits = Promise.withResolvers<void>();
   readonly ready = this.#ready.promise;
+  readonly waits = this.#waits.promise;
   readonly ended = this.#ended.promise;
 
   becomeReady(): void {
     this.isReady = true;
     this.#ready.resolve();
+  }
+
+  wait(): void {
+    this.#waits.resolve();
   }
 
   end(failure: ThreadFailure | null): void {
@@ -132,6 +138,33 @@ test('one whose end is somebody else’s affair is not started again; failing to
     await settled();
     assert.deepEqual([lost, threads.length], [wasReady ? [failure] : [], 1]);
   }
+});
+
+test('one that waits for other machines is not waited for, in whoever its place it is', async () => {
+  const { supervised, threads } = supervise();
+  let [isStarted, waits] = [false, false];
+  void supervised.start().then(() => {
+    isStarted = true;
+  });
+  void supervised.waits.then(() => {
+    waits = true;
+  });
+  await settled();
+  threads[0]!.wait();
+  await settled();
+  assert.deepEqual([isStarted, waits], [false, true]);
+  threads[0]!.becomeReady();
+  await settled();
+  assert.equal(isStarted, true);
+  let replaced: boolean | null = null;
+  void supervised.replace().then((isReady) => {
+    replaced = isReady;
+  });
+  await settled();
+  assert.deepEqual([threads.length, replaced], [2, null]);
+  threads[1]!.wait();
+  await settled();
+  assert.equal(replaced, false);
 });
 
 test('another one is made in its place when that is wanted, at once and without an error', async () => {

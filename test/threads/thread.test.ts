@@ -83,7 +83,11 @@ test('a thread of another node that is not ready in time is stopped, and one tha
       port2.close();
     };
     const elsewhere = Thread.elsewhere(port1, { process: 'pb', name: 'node b', giveUp });
-    elsewhere.startWithin(60_000, () => told.push(`${name} is late`));
+    elsewhere.startWithin(
+      60_000,
+      () => false,
+      () => told.push(`${name} is late`),
+    );
     return { elsewhere, port: port2 };
   };
   const [quick, slow] = [begun('the first'), begun('the second')];

@@ -10,6 +10,7 @@ import {
   type LeftNode,
   type MovedLease,
   type MovedPartition,
+  type PostgresState,
   promoteInstead,
   type Replica,
   type Takeover,
@@ -98,18 +99,37 @@ function certified({ ends, authority_ends, is_new_authority, ...files }: Certifi
   return formatFields({ ...files, certificate: `${files.certificate}, good until ${ends}`, authority });
 }
 
-function screen({ serving, epoch, partitions, nodes, postgresql, takeovers }: ClusterStatus): string {
+function screen({
+  serving,
+  epoch,
+  partitions,
+  nodes,
+  postgresql,
+  other_databases: others,
+  takeovers,
+}: ClusterStatus): string {
   const fields = {
     serving: serving ?? 'NO NODE',
     lease: `epoch ${epoch}, of ${partitions} partitions and the directory`,
-    postgresql: `${postgresql.primary}, timeline ${postgresql.timeline}${waiting(postgresql.waiting_seconds)}`,
+    postgresql: primaryOf(postgresql),
+    ...Object.fromEntries(
+      others.map(({ partitions, trouble, postgresql }) => [
+        `of partitions ${partitions}`,
+        postgresql === null ? `CAN'T BE ASKED: ${trouble}` : primaryOf(postgresql),
+      ]),
+    ),
   };
+  const asked = [postgresql, ...others.map((other) => other.postgresql).filter((each) => each !== null)];
   return [
     formatFields(fields),
     withDamage(withMismatch(nodeTable(nodes), nodes), nodes),
-    standbysOf(postgresql),
+    ...asked.map(standbysOf),
     takeoverTable(takeovers),
   ].join('\n\n');
+}
+
+function primaryOf({ primary, timeline, waiting_seconds: seconds }: PostgresState): string {
+  return `${primary}, timeline ${timeline}${waiting(seconds)}`;
 }
 
 function waiting(seconds: number): string {
@@ -155,7 +175,7 @@ const makeFolderAnew = 'make its folder anew (docs/operations.md, A damaged fold
 const mixedLinks =
   'NODES THAT LINK BY DIFFERENT THINGS DO NOT LINK: set PAYMENTS_CLUSTER_CERT_FILE on all nodes, or on none.';
 
-function standbysOf({ primary, standbys }: ClusterStatus['postgresql']): string {
+function standbysOf({ primary, standbys }: PostgresState): string {
   const ahead = standbys.filter(({ is_ahead }) => is_ahead).map(({ name }) => name);
   return [
     replicaTable(standbys),

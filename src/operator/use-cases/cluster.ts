@@ -11,9 +11,11 @@ import type {
   MovedLease,
   MovedPartition,
 } from '../../cluster/cluster-status.ts';
-import { nameSuccessor, readCluster } from '../../postgresql/cluster-state.ts';
+import { defined } from '../../core/assert.ts';
+import { nameSuccessor, type OtherDatabase, readCluster } from '../../postgresql/cluster-state.ts';
+import { type Database, hasLog } from '../../postgresql/database.ts';
 import { forgetGone, setDrained, setLeaving, wantPartition } from '../../postgresql/node-table.ts';
-import { type PostgresOptions, type Primary, withPrimary } from '../../postgresql/primary.ts';
+import { findPrimary, type Primary, withPrimary } from '../../postgresql/primary.ts';
 import { CommandFailure } from './failures.ts';
 
 const moveMsMax = 30_000;
@@ -23,22 +25,32 @@ const nobodyServes =
 
 export type Cluster = ReturnType<typeof clusterOf>;
 
-/** The nodes that share this PostgreSQL; null: none is configured, and each question is refused. */
-export function clusterOf(postgres: PostgresOptions | null) {
+/** The databases of a service, as a command has connected to them. */
+interface Connected {
+  /** Of the first one. */
+  readonly primary: Primary;
+  readonly others: readonly OtherDatabase[];
+  /** What is known of the nodes now. */
+  readonly read: () => Promise<ClusterStatus>;
+}
+
+/** The nodes that share these databases; without any, each question is refused. */
+export function clusterOf(databases: readonly Database[]) {
+  const ask = <T extends object>(use: (connected: Connected) => Promise<T>) => askAbout(databases, use);
   return {
-    status: () => askAbout(postgres, readCluster),
-    moveLease: (to: string) => askAbout(postgres, (primary) => moveLease(primary, to)),
+    status: () => ask(({ read }) => read()),
+    moveLease: (to: string) => ask((connected) => moveLease(connected, to)),
     movePartition: (partition: number, to: string) =>
-      askAbout(postgres, (primary) => movePartition(primary, partition, to)),
-    drain: (node: string) => askAbout(postgres, (primary) => drain(primary, node)),
-    leave: (node: string) => askAbout(postgres, (primary) => leave(primary, node)),
-    join: (node: string) => askAbout(postgres, (primary) => join(primary, node)),
+      ask((connected) => movePartition(connected, partition, to)),
+    drain: (node: string) => ask((connected) => drain(connected, node)),
+    leave: (node: string) => ask((connected) => leave(connected, node)),
+    join: (node: string) => ask((connected) => join(connected, node)),
   };
 }
 
 /** Moves the lease to `to`, and resolves when that node has it. */
-async function moveLease(primary: Primary, to: string): Promise<MovedLease> {
-  const { serving, nodes } = await readCluster(primary);
+async function moveLease(connected: Connected, to: string): Promise<MovedLease> {
+  const { serving, nodes } = await connected.read();
   const from = requireServing(serving);
   if (from === to) throw new CommandFailure(`node ${to} has the lease already`);
   const found = nodes.filter(({ node }) => node === to);
@@ -46,23 +58,33 @@ async function moveLease(primary: Primary, to: string): Promise<MovedLease> {
     throw new CommandFailure(
       `no node ${to} stands by: ${nodes.map(({ node, role }) => `${node} ${role}`).join(', ')}`,
     );
-  return move(primary, from, to);
+  return move(connected, from, to);
 }
 
 /** Has node `to` run a partition, and resolves when it does. */
-async function movePartition(primary: Primary, partition: number, to: string): Promise<MovedPartition> {
-  const before = await readCluster(primary);
+async function movePartition(connected: Connected, partition: number, to: string): Promise<MovedPartition> {
+  const before = await connected.read();
   const refusal = refusalOfMove(before, partition, to);
   if (refusal !== null) throw new CommandFailure(refusal);
   const runs = ({ nodes }: ClusterStatus) =>
     nodes.find(({ partitions }) => partitions.includes(partition))?.node ?? null;
   const fromMs = performance.now();
-  if (!(await wantPartition(primary, partition, to))) throw new CommandFailure(`node ${to} has just gone`);
+  const database = databaseOf(connected, partition);
+  if (!(await wantPartition(connected.primary, database, partition, to)))
+    throw new CommandFailure(`node ${to} has just gone`);
   await until(
-    async () => runs(await readCluster(primary)) === to,
+    async () => runs(await connected.read()) === to,
     `node ${to} does not run partition ${partition}`,
   );
   return { partition, from: runs(before), to, milliseconds: Math.round(performance.now() - fromMs) };
+}
+
+/** The primary of the database that has the partition's log. */
+function databaseOf({ primary, others }: Connected, partition: number): Primary {
+  const other = others.find((each) => hasLog(each, partition));
+  if (other === undefined) return primary;
+  if (typeof other.primary === 'string') throw new CommandFailure(other.primary);
+  return other.primary;
 }
 
 /** Why the partition can't be moved to the node; null: it can. */
@@ -94,10 +116,10 @@ export function refusalOfMove(status: ClusterStatus, partition: number, to: stri
  * Has other nodes do what `node` does. The lease, if it has that, moves to the node that stands by
  * and lacks the least. Otherwise it is lent no partitions any more.
  */
-async function drain(primary: Primary, node: string): Promise<MovedLease | DrainedNode> {
-  const { serving, nodes } = await readCluster(primary);
-  if (requireServing(serving) !== node) return takeBack(primary, node, nodes);
-  return move(primary, node, successorOf(node, nodes).node);
+async function drain(connected: Connected, node: string): Promise<MovedLease | DrainedNode> {
+  const { serving, nodes } = await connected.read();
+  if (requireServing(serving) !== node) return takeBack(connected, node, nodes);
+  return move(connected, node, successorOf(node, nodes).node);
 }
 
 /** The node that takes the lease when `node` gives it back: the one that lacks the least. */
@@ -114,15 +136,15 @@ function successorOf(node: string, nodes: readonly ClusterNode[]): ClusterNode {
  * Has other nodes do what `node` does, and has it stop then. Resolves when it has stopped and is
  * forgotten. One that is gone already is only forgotten.
  */
-async function leave(primary: Primary, node: string): Promise<LeftNode> {
-  const { serving, nodes } = await readCluster(primary);
+async function leave({ primary, read }: Connected, node: string): Promise<LeftNode> {
+  const { serving, nodes } = await read();
   const before = nodes.find((each) => each.node === node);
   if (before === undefined) throw new CommandFailure(notThere(node, nodes));
   if (serving === node) successorOf(node, nodes);
   const fromMs = performance.now();
   await setLeaving(primary, node);
   await until(async () => {
-    const now = await readCluster(primary);
+    const now = await read();
     return now.nodes.every((each) => each.node !== node || each.role === 'gone');
   }, `node ${node} has not stopped`);
   await forgetGone(primary, node);
@@ -131,21 +153,27 @@ async function leave(primary: Primary, node: string): Promise<LeftNode> {
   return { node, was_gone: role === 'gone', partitions, milliseconds };
 }
 
-async function takeBack(primary: Primary, node: string, nodes: readonly ClusterNode[]): Promise<DrainedNode> {
+async function takeBack(
+  { primary, read }: Connected,
+  node: string,
+  nodes: readonly ClusterNode[],
+): Promise<DrainedNode> {
   const partitionsOf = (all: readonly ClusterNode[]) =>
     all.find((each) => each.node === node)?.partitions ?? [];
   const fromMs = performance.now();
   if (!(await setDrained(primary, node, true))) throw new CommandFailure(notThere(node, nodes));
   await until(async () => {
-    const now = await readCluster(primary);
-    return partitionsOf(now.nodes).length === 0;
-  }, `node ${node} still runs partitions`);
+    const now = await read();
+    return (
+      partitionsOf(now.nodes).length === 0 && now.other_databases.every(({ trouble }) => trouble === null)
+    );
+  }, `node ${node} may still run partitions`);
   return { node, partitions: partitionsOf(nodes), milliseconds: Math.round(performance.now() - fromMs) };
 }
 
 /** Has a node that was drained, or was to leave, be given partitions and edges again. */
-async function join(primary: Primary, node: string): Promise<JoinedNode> {
-  const { nodes } = await readCluster(primary);
+async function join({ primary, read }: Connected, node: string): Promise<JoinedNode> {
+  const { nodes } = await read();
   const was_drained = nodes.some((each) => each.node === node && (each.is_drained || each.is_leaving));
   if (!(await setDrained(primary, node, false))) throw new CommandFailure(notThere(node, nodes));
   return { node, was_drained };
@@ -161,12 +189,12 @@ function requireServing(serving: string | null): string {
   return serving;
 }
 
-async function move(primary: Primary, from: string, to: string): Promise<MovedLease> {
+async function move({ primary, read }: Connected, from: string, to: string): Promise<MovedLease> {
   const fromMs = performance.now();
   if (!(await nameSuccessor(primary, to)))
     throw new CommandFailure(`node ${from} has just given the lease back`);
   await until(async () => {
-    const { serving } = await readCluster(primary);
+    const { serving } = await read();
     return serving === to;
   }, `node ${to} has not taken the lease`);
   return { from, to, milliseconds: Math.round(performance.now() - fromMs) };
@@ -182,14 +210,26 @@ async function until(isDone: () => Promise<boolean>, otherwise: string): Promise
 }
 
 async function askAbout<T extends object>(
-  postgres: PostgresOptions | null,
-  use: (primary: Primary) => Promise<T>,
+  [first, ...rest]: readonly Database[],
+  use: (connected: Connected) => Promise<T>,
 ): Promise<T> {
-  if (postgres === null)
+  if (first === undefined)
     throw new CommandFailure(
       'PAYMENTS_JOURNAL_URL is not set: it names the PostgreSQL servers that nodes share',
     );
-  const found = await withPrimary(postgres, use);
-  if (typeof found === 'string') throw new CommandFailure(found);
-  return found;
+  const others = await Promise.all(
+    rest.map(async (database) => ({
+      partitions: defined(database.partitions, 'each of several has some'),
+      primary: await findPrimary(database),
+    })),
+  );
+  try {
+    const found = await withPrimary(first, (primary) =>
+      use({ primary, others, read: () => readCluster(primary, others) }),
+    );
+    if (typeof found === 'string') throw new CommandFailure(found);
+    return found;
+  } finally {
+    for (const { primary } of others) if (typeof primary !== 'string') primary.close();
+  }
 }

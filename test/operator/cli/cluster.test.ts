@@ -15,6 +15,7 @@ async function statusWith(standbys: readonly Replica[], waiting_seconds = 0): Pr
     partitions: 4,
     nodes: [],
     postgresql: { primary: 'p:5432', timeline: 1, waiting_seconds, standbys },
+    other_databases: [],
     takeovers: [],
   };
   const { code, out } = await runCommandLine(['cluster', 'status'], {

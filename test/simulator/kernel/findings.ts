@@ -76,6 +76,7 @@ export const assertions = [
   'nobody speaks for what another node has taken',
   'a mirror holds what the log holds',
   'a wrong promotion is refused and told',
+  'the lease is taken above what is noted of it',
   'the service is back within five seconds',
   'whatever was asked is answered in the end',
 ] as const;

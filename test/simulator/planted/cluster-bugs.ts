@@ -123,13 +123,13 @@ export const clusterBugs = [
   ]),
   bug('a partition is lent while it is followed still', [
     'threads/standby-partitions.ts',
-    '      this.#journals.delete(partition);\n      await journal?.close();',
-    '      await journal?.checkpoint();',
+    'return this.#between(() => this.#letGo(partition));',
+    'return this.#between(async () => void (await this.#journals.get(partition)?.checkpoint()));',
   ]),
   bug('a standby lets go before its journal is closed', [
     'threads/standby-partitions.ts',
-    '      await journal?.close();\n    });',
-    '      void journal?.close();\n    });',
+    'return this.#between(() => this.#letGo(partition));',
+    'return this.#between(async () => void this.#letGo(partition));',
   ]),
   bug('a thread of another node goes on when its trust has ended', [
     'journal/ownership.ts',
@@ -155,5 +155,35 @@ export const clusterBugs = [
     'webhooks/dispatcher.ts',
     'if (actor.shard === shard) this.#change(actor, null);',
     'if (actor.shard === -1) this.#change(actor, null);',
+  ]),
+  bug('an old holder of the lease takes back what is noted beside the logs', [
+    'postgresql/partitions.ts',
+    'node = $2, released = false\n               where lease.epoch < $1::bigint or (lease.epoch = $1 and lease.released)',
+    'node = $2, released = false',
+  ]),
+  bug('the lease is taken without a look at what is noted beside the logs', [
+    'postgresql/lease-table.ts',
+    'const { epoch: highest } = await this.#notes.lookForEpoch();',
+    'const highest = 0 * (await this.#notes.lookForEpoch()).epoch;',
+  ]),
+  bug('a holder keeps the lease although a later one is noted beside the logs', [
+    'cluster/lease-keeper.ts',
+    'if (await table.isForgotten(epoch, isDoubtful))',
+    'if (await table.isForgotten(Number.MAX_SAFE_INTEGER, false))',
+  ]),
+  bug('an old holder of the lease believes itself again before it has asked the other databases', [
+    'cluster/lease-keeper.ts',
+    'const isDoubtful = !isTrusted();',
+    'const isDoubtful = false && isTrusted();',
+  ]),
+  bug('the first start does not write whose the second database is', [
+    'postgresql/service-table.ts',
+    'for (const other of database.others) await claim(other);',
+    '',
+  ]),
+  bug('a takeover waits for a database that does not answer', [
+    'postgresql/partition-table.ts',
+    'return (await within(lookMs, this.#looking, this.#options.timers)) ?? false;',
+    'return (await this.#looking) && this.#options.timers !== null;',
   ]),
 ];

@@ -5,7 +5,7 @@
 import { theMachine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { Way } from '../net/links.ts';
-import type { PostgresServers } from './servers.ts';
+import type { Databases } from './databases.ts';
 import { type Query, Session } from './session.ts';
 
 interface ClientConfig {
@@ -24,16 +24,16 @@ class DatabaseError extends Error {
   readonly code?: string;
 }
 
-let inUse: PostgresServers | null = null;
+let inUse: Databases | null = null;
 
 /** What clients connect to from now on. */
-export function useServers(servers: PostgresServers): void {
-  inUse = servers;
+export function useDatabases(databases: Databases): void {
+  inUse = databases;
 }
 
 class Client {
   readonly #config: ClientConfig;
-  readonly #servers: PostgresServers;
+  readonly #databases: Databases;
   readonly #machine: string;
   readonly #lane: Lane;
   readonly #noticed: ((notice: { readonly severity: string; readonly message: string }) => void)[] = [];
@@ -51,7 +51,7 @@ class Client {
   constructor(config: ClientConfig) {
     const machine = theMachine();
     this.#config = config;
-    this.#servers = inUse!;
+    this.#databases = inUse!;
     this.#machine = machine.name;
     this.#lane = machine.simulation.current;
   }
@@ -65,8 +65,8 @@ class Client {
   }
 
   connect(): Promise<void> {
-    const { links } = this.#servers;
-    const server = this.#servers.named(this.#config.host);
+    const { links } = this.#databases;
+    const server = this.#databases.named(this.#config.host);
     const there = new Way(links, this.#machine, server.name, server.lane);
     const back = new Way(links, server.name, this.#machine, this.#lane);
     [this.#there, this.#back] = [there, back];

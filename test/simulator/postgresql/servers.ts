@@ -1,23 +1,25 @@
-// A primary and two standbys of PostgreSQL, and whoever operates them: of a primary that is gone, one of its standbys is
-// promoted, and the others follow that one.
+// A database: a primary and two standbys of PostgreSQL, and whoever operates them. Of a primary that is gone, one of its standbys
+// is promoted, and the others follow that one.
 
+import type { PartitionRange } from '../../../src/postgresql/journal-url.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Links } from '../net/links.ts';
 import { PostgresServer } from './server.ts';
 
-const names = ['p', 'q', 'r'] as const;
-
 export class PostgresServers {
   readonly links: Links;
+  /** Those whose logs it has; null: all. */
+  readonly partitions: PartitionRange | null;
   readonly all: readonly PostgresServer[];
   /** Whom the operator takes for the primary. */
   primary: PostgresServer;
   /** Standbys were promoted that had not received all that was acknowledged. */
   wrongPromotions = 0;
 
-  constructor(links: Links) {
+  constructor(links: Links, names: readonly string[], partitions: PartitionRange | null) {
     this.links = links;
-    this.all = names.map((name) => new PostgresServer(name, links, { standbys: standbysOf(name) }));
+    this.partitions = partitions;
+    this.all = names.map((name) => new PostgresServer(name, links, { standbys: standbysOf(name, names) }));
     const [primary, ...standbys] = this.all;
     this.primary = primary!;
     for (const standby of standbys) standby.upstream = this.primary;
@@ -26,11 +28,7 @@ export class PostgresServers {
 
   /** Where the sources find them. */
   get hosts(): { readonly host: string; readonly port: number }[] {
-    return names.map((host) => ({ host, port: 5_432 }));
-  }
-
-  named(name: string): PostgresServer {
-    return this.all.find((server) => server.name === name)!;
+    return this.all.map(({ name: host }) => ({ host, port: 5_432 }));
   }
 
   get standbys(): readonly PostgresServer[] {
@@ -65,13 +63,19 @@ export class PostgresServers {
   heal(): void {
     for (const server of this.all) {
       server.isFrozen = false;
-      server.nameStandbys(standbysOf(server.name));
+      this.nameStandbys(server);
       if (server === this.primary) server.start();
       else if (server.upstream !== this.primary || !server.isBeginningOf(this.primary.log)) {
         server.followAnew(this.primary);
         server.start();
       } else server.start();
     }
+  }
+
+  /** A server waits for one of the others, as it should. */
+  nameStandbys(server: PostgresServer): void {
+    const names = this.all.map(({ name }) => name);
+    server.nameStandbys(standbysOf(server.name, names));
   }
 
   /** Whether it acknowledges commits that a standby has. */
@@ -82,6 +86,6 @@ export class PostgresServers {
 }
 
 /** One of the others must have what a server acknowledges. */
-export function standbysOf(name: string): string {
+function standbysOf(name: string, names: readonly string[]): string {
   return `ANY 1 (${names.filter((other) => other !== name).join(', ')})`;
 }

@@ -14,6 +14,7 @@ import {
 } from './tables.ts';
 
 type Values = readonly unknown[];
+type TakeValues = [node: string, process: string, unknown, unknown, dialect: object, noted: number];
 
 /** The rows that it waits for and keeps until its transaction is over. */
 export interface Lock {
@@ -136,18 +137,19 @@ const named: Readonly<Record<string, Statement>> = {
   'take-first': {
     locks: lockLease,
     run: ({ lease }, values) => {
-      const [node, process, , , dialect] = values as [string, string, unknown, unknown, object];
+      const [node, process, , , dialect, noted] = values as TakeValues;
       if (lease !== undefined) return read([]);
-      const taken = { epoch: 1, beat: 0, node, process, released: false, successor: null, dialect };
-      return write([{ epoch: '1' }], [putLease(taken)]);
+      const epoch = noted + 1;
+      const taken = { epoch, beat: 0, node, process, released: false, successor: null, dialect };
+      return write([{ epoch: String(epoch) }], [putLease(taken)]);
     },
   },
   take: {
     locks: lockLease,
     run: ({ lease }, values, text) => {
-      const [node, process, , , dialect] = values as [string, string, unknown, unknown, object];
+      const [node, process, , , dialect, noted] = values as TakeValues;
       if (lease === undefined || !isMeant(lease, text, values)) return read([]);
-      const epoch = lease.epoch + 1;
+      const epoch = Math.max(lease.epoch, noted) + 1;
       const taken = { epoch, beat: 0, node, process, released: false, successor: null, dialect };
       return write([{ epoch: String(epoch) }], [putLease(taken)]);
     },
@@ -186,17 +188,6 @@ const named: Readonly<Record<string, Statement>> = {
       const seen = [...keyed.nodes].filter(
         ([, { link, seenMs }]) => link !== null && seenMs > nowMs - seenMsMax,
       );
-      const wantedAt = (process: string | number) =>
-        [...keyed.partitions.values()]
-          .filter(({ wanted }) => wanted === process)
-          .map(({ partition }) => partition);
-      const behind = (followed: Readonly<Record<string, number>>) =>
-        Math.max(
-          0,
-          ...[...keyed.partitions.values()].map(
-            ({ partition, next_sequence }) => next_sequence - 1 - (followed[partition] ?? 0),
-          ),
-        );
       return read(
         seen.map(([process, { node, link, followed }]) => ({
           node,
@@ -204,12 +195,27 @@ const named: Readonly<Record<string, Statement>> = {
           link,
           drained: false,
           leaving: false,
-          wanted: wantedAt(process),
           damaged: [],
-          behind: behind(JSON.parse(followed)),
+          followed: JSON.parse(followed),
         })),
       );
     },
+  },
+  'look-at-partitions': {
+    run: ({ keyed }) =>
+      read(
+        [...keyed.partitions.values()]
+          .filter(({ partition }) => partition >= 0)
+          .map(({ partition, wanted, next_sequence }) => ({
+            partition,
+            node: null,
+            wanted: wanted ?? null,
+            next_sequence: String(next_sequence),
+          })),
+      ),
+  },
+  'look-at-epoch': {
+    run: ({ lease }) => read(lease === undefined ? [] : [{ epoch: String(lease.epoch) }]),
   },
   'forget-node': {
     locks: ([process]) => locked(`node ${process}`),
@@ -294,7 +300,7 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
   ['migrate', { run: () => read([]) }],
   ['settings', { run: () => read([{}]) }],
   [
-    'select folder, generation, shards',
+    'select folder, generation, shards, partitions, division',
     { run: ({ service }) => read(service === undefined ? [] : [service]) },
   ],
   [
@@ -302,8 +308,39 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
     {
       locks: () => locked('service'),
       run: ({ service }, values) => {
-        const [folder, generation, shards] = values as [string, number, number];
-        return service === undefined ? write([], [putService({ folder, generation, shards })]) : read([]);
+        if (service !== undefined) return read([]);
+        const [folder, generation, shards, partitions, division] = values as [
+          string,
+          number,
+          number,
+          string | null,
+          string | null,
+        ];
+        return write([], [putService({ folder, generation, shards, partitions, division })]);
+      },
+    },
+  ],
+  ['update payments.version', { run: () => read([]) }],
+  [
+    'update payments.service',
+    {
+      locks: () => locked('service'),
+      run: ({ service, keyed }) =>
+        service === undefined
+          ? read([])
+          : write([{ has_logs: keyed.partitions.size > 0 }], [putService(service)]),
+    },
+  ],
+  [
+    'insert into payments.lease',
+    {
+      locks: lockLease,
+      run: ({ lease }, values, text) => {
+        const [epoch, node] = values as [number, string];
+        const isLater = lease === undefined || lease.epoch < epoch;
+        if (!isLater && text.includes('where lease.epoch < $1')) return read([]);
+        const none = { beat: 0, process: '', successor: null, dialect: {} };
+        return write([], [putLease({ ...(lease ?? none), epoch, node, released: false })]);
       },
     },
   ],

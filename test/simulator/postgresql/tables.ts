@@ -27,8 +27,13 @@ export interface ServiceRow {
   readonly folder: string;
   readonly generation: number;
   readonly shards: number;
+  /** Those whose logs are here; null: all. */
+  readonly partitions: string | null;
+  /** The ranges of all databases; null: there is one. */
+  readonly division: string | null;
 }
 
+/** Where the log of the first partitions is it is the lease, elsewhere a note of the last that has taken a partition. */
 export interface LeaseRow {
   readonly epoch: number;
   readonly beat: number;

@@ -5,7 +5,7 @@ import type { ClusterFaultKind } from '../cluster-plan.ts';
 import { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { PostgresServer } from '../postgresql/server.ts';
-import { standbysOf } from '../postgresql/servers.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { timing } from './timing.ts';
@@ -58,9 +58,17 @@ function twoNodes(fault: Fault): readonly [string, string] {
   return [name, random.pick(others)];
 }
 
+/** One of the databases. */
+function databaseOf({ cluster, random }: Fault): PostgresServers {
+  const { all, first } = cluster.databases;
+  return all.length === 1 ? first : random.pick(all);
+}
+
 const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
 /** Less than the service may take to be back. */
 const stuckMsMax = 4_400;
+/** Longer than nodes take to notice whatever they do. */
+const lostMs = [8_000, 25_000] as const;
 /** After that a standby is promoted, once the primary is gone. */
 const promotedMsMax = 4_000;
 const awayMs = (random: Random) => random.skewed(300, 10_000);
@@ -92,7 +100,7 @@ function stickThreads(fault: Fault): void {
 /** The node that serves is frozen while a beat is answered, and goes on with the answer when another node has taken over. */
 function freezeAtBeat({ world, cluster, random }: Fault): void {
   const takenMs = random.between(timing.takeMs + timing.beatMs, stuckMsMax);
-  cluster.servers.primary.atBeat = (name) => {
+  cluster.databases.first.primary.atBeat = (name) => {
     if (world.isHealed) return;
     cluster.disturbed();
     cluster.named(name)!.freeze(takenMs, false);
@@ -102,7 +110,8 @@ function freezeAtBeat({ world, cluster, random }: Fault): void {
 /** One way or both, between a node and PostgreSQL mostly. */
 function cutLink(fault: Fault): void {
   const { world, cluster, random } = fault;
-  const { links, servers, serving } = cluster;
+  const { links, serving } = cluster;
+  const servers = databaseOf(fault);
   const [node, other] = twoNodes(fault);
   const places = servers.all.map(({ name }) => name);
   const ways: (readonly [string, string])[] = [];
@@ -155,9 +164,8 @@ function restart(fault: Fault, server: PostgresServer, isSilent: boolean, afterM
 }
 
 /** The primary goes, or nobody reaches it; a standby is promoted; later the old one is back, and then follows the new one. */
-function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
+function promote(fault: Fault, servers: PostgresServers, gone: 'ends' | 'stays', isWrong: boolean): void {
   const { world, cluster, random } = fault;
-  const { servers } = cluster;
   const old = servers.primary;
   if (!old.isRunning || old.isFrozen) return;
   if (gone === 'stays') old.isFrozen = true;
@@ -174,7 +182,7 @@ function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
     world.note(`PostgreSQL ${primary.name} is promoted${isLost ? ', and lacks what was acknowledged' : ''}`);
     if (isLost) {
       world.happened.add('a wrong promotion');
-      cluster.lost();
+      cluster.lost(servers);
       world.isForgetful = !world.isDamaged;
       world.isDamaged = true;
     }
@@ -188,6 +196,20 @@ function promote(fault: Fault, gone: 'ends' | 'stays', isWrong: boolean): void {
         old.followAnew(servers.primary);
       });
     });
+  });
+}
+
+/** The standby that is promoted in so long lacks what comes from now on. */
+function promoteWrongly(fault: Fault, servers: PostgresServers, inMs: number): void {
+  const { links } = fault.cluster;
+  const { primary } = servers;
+  const [first] = servers.standbys;
+  if (first === undefined) return;
+  links.cut(primary.name, first.name);
+  later(fault, inMs, () => {
+    promote(fault, servers, 'ends', true);
+    // What was sent to it must not arrive before.
+    later(fault, promotedMsMax, () => links.heal(primary.name, first.name));
   });
 }
 
@@ -210,18 +232,18 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     );
   },
   'move the lease'({ cluster, random }) {
-    cluster.servers.primary.nameSuccessor(random.pick(cluster.nodes).machine.name);
+    cluster.databases.first.primary.nameSuccessor(random.pick(cluster.nodes).machine.name);
   },
   /** An operator has a partition run on a node, or anywhere. */
   'move a partition'({ world, cluster, random }) {
-    const { servers, nodes } = cluster;
-    const node = random.pick([null, ...nodes]);
-    servers.primary.wantAt(random.below(world.settings.shards), node?.service?.process ?? null);
+    const node = random.pick([null, ...cluster.nodes]);
+    const partition = random.below(world.settings.shards);
+    cluster.databases.of(partition).primary.wantAt(partition, node?.service?.process ?? null);
   },
   'cut link': cutLink,
   'slow link'(fault) {
     const { cluster, random } = fault;
-    const name = random.pick([nodeOf(fault).machine.name, cluster.servers.primary.name]);
+    const name = random.pick([nodeOf(fault).machine.name, databaseOf(fault).primary.name]);
     cluster.links.slow(name, random.skewed(5, 200));
     later(fault, awayMs(random), () => cluster.links.slow(name, 1));
   },
@@ -229,13 +251,13 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     const { world, cluster, random } = fault;
     if (world.settings.lends && random.chance(0.5)) return resetLink(fault);
     const [node, other] = twoNodes(fault);
-    cluster.links.breakSilently(cluster.servers.primary.name, node, 0.5);
+    cluster.links.breakSilently(databaseOf(fault).primary.name, node, 0.5);
     if (random.chance(0.5)) cluster.links.breakSilently(node, other, 0.5);
     else cluster.links.breakSilently(other, node, 0.5);
   },
   'lost answers'(fault) {
     const { cluster, random } = fault;
-    for (const session of cluster.servers.primary.sessions)
+    for (const session of databaseOf(fault).primary.sessions)
       if (random.chance(0.5)) session.losesAnswer = true;
     const { links } = cluster;
     const [node, other] = twoNodes(fault);
@@ -243,13 +265,14 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     later(fault, awayMs(random), () => links.loseAnswers(node, other, 0));
   },
   'restart PostgreSQL'(fault) {
-    const { cluster, random } = fault;
-    const server = random.chance(0.7) ? cluster.servers.primary : random.pick(cluster.servers.all);
+    const { random } = fault;
+    const servers = databaseOf(fault);
+    const server = random.chance(0.7) ? servers.primary : random.pick(servers.all);
     restart(fault, server, random.chance(0.3), random.skewed(100, 5_000));
   },
   'freeze PostgreSQL'(fault) {
-    const { cluster, random } = fault;
-    const server = random.pick(cluster.servers.all);
+    const { random } = fault;
+    const server = random.pick(databaseOf(fault).all);
     server.isFrozen = true;
     later(fault, awayMs(random), () => {
       server.isFrozen = false;
@@ -257,7 +280,8 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   },
   'cancel waits'(fault) {
     const { world, cluster, random } = fault;
-    const { links, servers } = cluster;
+    const { links } = cluster;
+    const servers = databaseOf(fault);
     const { primary } = servers;
     // Something waits for the standbys, because none of them answers.
     for (const { name } of servers.standbys) links.cut(primary.name, name);
@@ -267,17 +291,18 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
         for (const { name } of servers.all) links.heal(primary.name, name);
       };
       // Mostly the primary is gone before they are there again.
-      if (random.chance(0.5)) promote(fault, 'ends', false);
+      if (random.chance(0.5)) promote(fault, servers, 'ends', false);
       later(fault, random.skewed(50, 5_000), goesOn);
     });
   },
   'no standby named'(fault) {
     const { world, cluster, random } = fault;
-    const { links, servers } = cluster;
+    const { links } = cluster;
+    const servers = databaseOf(fault);
     const { primary } = servers;
     const heal = () => {
       for (const { name } of servers.all) links.heal(primary.name, name);
-      primary.nameStandbys(standbysOf(primary.name));
+      servers.nameStandbys(primary);
     };
     // None is left: whoever takes their names away has waited for them, and so has what is asked of the primary.
     for (const { name } of servers.standbys) links.cut(primary.name, name);
@@ -288,25 +313,37 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
       // What it alone has can be seen there for a while; mostly it is gone before the standbys are back.
       if (random.chance(0.7))
         later(fault, random.skewed(1, 2_000), () => {
-          if (servers.primary === primary) promote(fault, 'ends', false);
+          if (servers.primary === primary) promote(fault, servers, 'ends', false);
         });
       later(fault, random.skewed(50, 5_000), heal);
     };
     later(fault, random.skewed(waitedMs, 2_000), remove);
   },
-  promotion: (fault) => promote(fault, 'ends', false),
-  'two primaries': (fault) => promote(fault, 'stays', false),
-  'wrong promotion'(fault) {
-    const { cluster } = fault;
-    const { primary } = cluster.servers;
-    // One of the standbys is behind by then.
-    const [first] = cluster.servers.standbys;
-    if (first === undefined) return;
-    cluster.links.cut(primary.name, first.name);
-    later(fault, fault.random.skewed(300, 4_000), () => {
-      promote(fault, 'ends', true);
-      // What was sent to it must not arrive before.
-      later(fault, promotedMsMax, () => cluster.links.heal(primary.name, first.name));
+  promotion: (fault) => promote(fault, databaseOf(fault), 'ends', false),
+  'two primaries': (fault) => promote(fault, databaseOf(fault), 'stays', false),
+  'wrong promotion': (fault) => promoteWrongly(fault, databaseOf(fault), fault.random.skewed(300, 4_000)),
+  /** The lease is taken while the node that serves is frozen, of which the standby has nothing that is promoted then. */
+  'lease forgotten'(fault) {
+    freezeAtBeat(fault);
+    promoteWrongly(fault, fault.cluster.databases.first, timing.takeMs + fault.random.between(700, 2_500));
+  },
+  /** For long nobody reaches a database, or nothing answers there. */
+  'lost database'(fault) {
+    const { world, cluster, random } = fault;
+    const { links, nodes } = cluster;
+    const { all } = databaseOf(fault);
+    const ms = random.between(...lostMs);
+    const names = all.map(({ name }) => name).join(', ');
+    if (random.chance(0.5)) {
+      for (const server of all) restart(fault, server, random.chance(0.5), ms + random.below(1_000));
+      return;
+    }
+    const ways = nodes.flatMap(({ machine }) => all.map(({ name }) => [machine.name, name] as const));
+    world.note(`nobody reaches PostgreSQL ${names}`);
+    for (const [node, server] of ways) links.cut(node, server);
+    later(fault, ms, () => {
+      world.note(`PostgreSQL ${names} is reached again`);
+      for (const [node, server] of ways) links.heal(node, server);
     });
   },
 };

@@ -6,7 +6,7 @@ import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Side } from '../net/node-link.ts';
 import { Relay } from '../net/relay.ts';
-import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Databases } from '../postgresql/databases.ts';
 import type { Cluster } from './cluster.ts';
 import type { Entry } from './edge.ts';
 import { isOfDisk } from './failures.ts';
@@ -18,7 +18,7 @@ const restartMs = 500;
 export class ClusterNode {
   readonly machine: Machine;
   readonly #world: World;
-  readonly #servers: PostgresServers;
+  readonly #databases: Databases;
   readonly #cluster: Cluster;
   readonly #lane: Lane;
   service: Service | null = null;
@@ -35,10 +35,10 @@ export class ClusterNode {
   #withPower = false;
   #isOver = false;
 
-  constructor(world: World, machine: Machine, servers: PostgresServers, cluster: Cluster) {
+  constructor(world: World, machine: Machine, databases: Databases, cluster: Cluster) {
     this.#world = world;
     this.machine = machine;
-    this.#servers = servers;
+    this.#databases = databases;
     this.#cluster = cluster;
     this.#lane = world.simulation.lane(`host of ${machine.name}`);
     this.side = { name: machine.name, lane: machine.lane('connections') };
@@ -64,7 +64,7 @@ export class ClusterNode {
     const { name } = this.machine;
     this.starts++;
     this.#world.note(`${name}: start ${this.starts}`);
-    const service: Service = new Service(this.#world, this.machine, this.#servers, (error) =>
+    const service: Service = new Service(this.#world, this.machine, this.#databases, (error) =>
       simulation.soon(this.#lane, () => {
         if (this.service === service) this.#couldNotGoOn(error);
       }),
@@ -90,7 +90,10 @@ export class ClusterNode {
       // An operator has to promote the right standby, or to accept the loss.
       judge.check('the service starts on what a crash leaves', isDamaged, () => message);
       // A standby may have had nothing at all.
-      const isTold = /PostgreSQL has (lost what it had acknowledged of|no log of partition)/.test(message);
+      const isTold =
+        /PostgreSQL has (lost what it had acknowledged of|no log of partition)|has no log, and this service has one/.test(
+          message,
+        );
       judge.check('a wrong promotion is refused and told', isTold, () => message);
       happened.add('a node refuses what PostgreSQL has lost');
       this.refusal = message;
@@ -186,7 +189,9 @@ export class ClusterNode {
 
   /** To be called after every task: a process that has ended in its middle is gone now. */
   afterTask(): void {
-    if (this.machine.isDown) this.crash(this.#withPower, restartMs);
+    if (!this.machine.isDown) return;
+    this.#cluster.disturbed();
+    this.crash(this.#withPower, restartMs);
   }
 
   end(): void {

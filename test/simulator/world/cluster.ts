@@ -6,8 +6,10 @@ import { Folder } from '../disk/volume.ts';
 import type { Random } from '../kernel/random.ts';
 import { Links } from '../net/links.ts';
 import type { Target } from '../net/relay.ts';
-import { useServers } from '../postgresql/pg.ts';
-import { PostgresServers } from '../postgresql/servers.ts';
+import { Databases } from '../postgresql/databases.ts';
+import { useDatabases } from '../postgresql/pg.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
+import type { PartitionRow } from '../postgresql/tables.ts';
 import { dataDir } from './backups.ts';
 import { ClusterNode } from './cluster-node.ts';
 import type { Entry } from './edge.ts';
@@ -21,7 +23,7 @@ const nothing = () => {};
 export class Cluster implements Runs {
   readonly #world: World;
   readonly links: Links;
-  readonly servers: PostgresServers;
+  readonly databases: Databases;
   readonly nodes: readonly ClusterNode[];
   onShardStart: () => void = () => {};
   readonly watch: ServiceWatch;
@@ -30,19 +32,19 @@ export class Cluster implements Runs {
     const { simulation, machines, settings } = world;
     this.#world = world;
     this.links = new Links(simulation);
-    this.servers = new PostgresServers(this.links);
-    useServers(this.servers);
+    this.databases = new Databases(this.links, settings);
+    useDatabases(this.databases);
     if (settings.clocksDiffer)
-      for (const { name, clocks } of [...machines, ...this.servers.all])
+      for (const { name, clocks } of [...machines, ...this.databases.servers])
         clocks.differ(simulation.random(`clocks of ${name}`));
-    world.newestLease = () => this.servers.primary.tables.lease?.epoch ?? 0;
-    world.newestOwner = (partition) => this.servers.primary.tables.partition(partition)?.epoch ?? 0;
+    world.newestLease = () => this.databases.first.primary.tables.lease?.epoch ?? 0;
+    world.newestOwner = (partition) => this.#rowOf(partition)?.epoch ?? 0;
     world.hostingAt = (node) => this.named(node)?.service?.hosting ?? null;
     for (const { volume } of machines) {
       volume.put(dataDir, new Folder());
       volume.root.history = [volume.root.entries];
     }
-    this.nodes = machines.map((machine) => new ClusterNode(world, machine, this.servers, this));
+    this.nodes = machines.map((machine) => new ClusterNode(world, machine, this.databases, this));
     this.watch = new ServiceWatch(world, this);
   }
 
@@ -92,12 +94,18 @@ export class Cluster implements Runs {
     return this.serving?.service?.records() ?? new Map();
   }
 
-  /** The standby that was promoted lacks what was acknowledged: nodes whose mirrors have that may not serve it. */
-  lost(): void {
-    const { tables } = this.servers.primary;
+  #rowOf(partition: number): PartitionRow | undefined {
+    return this.databases.of(partition).primary.tables.partition(partition);
+  }
+
+  /** The standby of a database that was promoted lacks what was acknowledged: nodes whose mirrors have that may not serve it. */
+  lost(database: PostgresServers): void {
     for (const { machine, service } of this.nodes)
       for (const [partition, { sequence }] of service?.mirrorEnds.entries() ?? [])
-        if (sequence >= (tables.partition(partition)?.next_sequence ?? 1))
+        if (
+          this.databases.of(partition) === database &&
+          sequence >= (this.#rowOf(partition)?.next_sequence ?? 1)
+        )
           this.#world.aheadOfLog.add(`${machine.name} ${partition}`);
   }
 
@@ -187,7 +195,7 @@ export class Cluster implements Runs {
   /** Nothing is injected any more. */
   heal(): void {
     this.links.healAll();
-    this.servers.heal();
+    this.databases.heal();
     for (const node of this.nodes) node.heal();
     this.disturbed();
   }
@@ -229,7 +237,7 @@ export class Cluster implements Runs {
     this.disturbed();
     if (way === 'it moves' && shard !== undefined && others.length > 0) {
       const other = random.pick(others);
-      this.servers.primary.wantAt(shard, other.service!.process);
+      this.databases.of(shard).primary.wantAt(shard, other.service!.process);
       return () => this.#runs(shard) === other;
     }
     if (way === 'the node that serves stops') this.stop();
@@ -245,10 +253,9 @@ export class Cluster implements Runs {
 
   /** Whether each mirror holds what the log holds, by the end of each partition. */
   get strayMirror(): string | null {
-    const { tables } = this.servers.primary;
     for (const { machine, service } of this.nodes) {
       for (const [partition, end] of service?.mirrorEnds.entries() ?? []) {
-        const row = tables.partition(partition);
+        const row = this.#rowOf(partition);
         const isSame =
           row !== undefined &&
           end.sequence === row.next_sequence - 1 &&

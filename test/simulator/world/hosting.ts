@@ -10,7 +10,7 @@ import { ownDriftMax } from '../disk/clocks.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { LinkEnd } from '../net/node-link.ts';
-import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Databases } from '../postgresql/databases.ts';
 import { Edge } from './edge.ts';
 import { judgeShardFailure } from './failures.ts';
 import { HostLinks, type OnTogether } from './host-links.ts';
@@ -52,7 +52,7 @@ export interface LenderSide {
 export interface HostingOptions {
   readonly world: World;
   readonly machine: Machine;
-  readonly servers: PostgresServers;
+  readonly databases: Databases;
   readonly folder: DataFolder;
   /** Tells processes of a node apart. */
   readonly process: string;
@@ -93,20 +93,20 @@ export class Hosting {
   #edge: Edge | null = null;
   /** Those of earlier links, which take some, too. */
   readonly #endingEdges = new Set<Edge>();
-  /** What is done to partitions, one after the other. */
-  #work: Promise<void> = Promise.resolve();
-  /** The partition that is let go to be started. */
-  #starting: number | null = null;
+  /** What is done to each partition, one after the other. */
+  readonly #work = new Map<number, Promise<void>>();
+  /** The partitions that are let go to be started. */
+  readonly #starting = new Set<number>();
   #isStopping = false;
 
   constructor(options: HostingOptions) {
-    const { machine, servers, folder, process } = options;
+    const { machine, databases, folder, process } = options;
     this.#options = options;
     this.process = process;
     this.lane = machine.lane('hosting');
     this.#board = new OwnershipBoard(OwnershipBoard.untrusted(folder.shards), machine.clocks.trust);
     this.#trust = new TrustBorrower(this.#board, timing.trustMs);
-    this.#hosts = new HostLinks(servers.links, machine.name, this.lane, process);
+    this.#hosts = new HostLinks(databases.links, machine.name, this.lane, process);
   }
 
   /** A node with the lease of this epoch has connected. */
@@ -202,20 +202,22 @@ export class Hosting {
     if (lender === null) return;
     const { term } = this.#trust;
     this.#wanted.set(lent.number, lent);
-    this.#work = this.#work
+    const before = this.#work.get(lent.number) ?? Promise.resolve();
+    const work = before
       .then(() => this.#start(lent, lender, term))
       .catch((error) => this.lane.onError(error));
+    this.#work.set(lent.number, work);
   }
 
   async #start(lent: LentShard, lender: Lender, term: number): Promise<void> {
-    const { world, machine, servers, folder, release } = this.#options;
+    const { world, machine, databases, folder, release } = this.#options;
     const { simulation } = world;
     const { number, lease, accounts, revision, quietMs } = lent;
     const mayStart = () => this.#wanted.get(number) === lent && !this.#isStopping;
     await this.#shards.get(number)?.ended.promise;
-    this.#starting = number;
+    this.#starting.add(number);
     if (mayStart()) await release(number, this.lane);
-    this.#starting = null;
+    this.#starting.delete(number);
     if (!mayStart()) {
       lender.link.send(() => lender.side.ended(number, null));
       return this.#followAgain(number);
@@ -223,7 +225,7 @@ export class Hosting {
     const thread: ShardThread = new ShardThread({
       world,
       machine,
-      servers,
+      databases,
       lease,
       board: this.#board,
       term,
@@ -232,6 +234,7 @@ export class Hosting {
       accounts,
       revision,
       onDurable() {},
+      onWaits() {},
       onFailure: (error) => simulation.soon(this.lane, () => this.#ended(number, thread, error)),
     });
     const ended = Promise.withResolvers<void>();
@@ -298,7 +301,7 @@ export class Hosting {
   }
 
   #followAgain(number: number): void {
-    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && this.#starting !== number;
+    const isWanted = () => !this.#isStopping && !this.#shards.has(number) && !this.#starting.has(number);
     this.#options.followAgain(number, isWanted);
   }
 
@@ -334,7 +337,7 @@ export class Hosting {
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const edge of this.listening) if (edge !== null) this.endEdge(edge);
-    await this.#work;
+    await Promise.all(this.#work.values());
     const running = [...this.#shards];
     for (const [number] of running) this.stopShard(number);
     await Promise.all(running.map(([, { ended }]) => ended.promise));

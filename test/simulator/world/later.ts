@@ -93,6 +93,8 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     // Wall clocks of several machines are kept right meanwhile.
     for (const { clocks } of world.machines) clocks.correct();
     world.note(`${(ms / hourMs).toFixed(1)} hours pass`);
+    // All links have lapsed meanwhile, and what was lent comes to other machines.
+    if (world.settings.lends) await until(simulation.nowMs + believedAfterMs, () => false);
     // What became due meanwhile is under way.
     if (isBusy && busy.chance(0.5)) {
       await until(simulation.nowMs + busy.skewed(soonMs, settleMs), () => false);

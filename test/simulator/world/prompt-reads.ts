@@ -35,6 +35,8 @@ export class Undurable {
   readonly #lane: Lane;
   /** The turns that were appended, oldest first. */
   readonly #turns: Changed[] = [];
+  /** The shard stops. */
+  isOver = false;
   /** The one that is executed now. */
   #open = new Changed();
 
@@ -66,9 +68,9 @@ export class Undurable {
     );
   }
 
-  /** The turn that the disk has kept waiting for so long that the shard has noticed; null: none, or the shard stands still. */
+  /** The turn that the disk has kept waiting for so long that the shard has noticed; null: none, or the shard stands still or stops. */
   get stalled(): Pick<Changed, 'sinceMs'> | null {
-    if (this.#lane.isStuck) return null;
+    if (this.#lane.isStuck || this.isOver) return null;
     const [oldest] = this.#turns;
     return oldest !== undefined && this.#simulation.nowMs - oldest.sinceMs >= noticedMs ? oldest : null;
   }

@@ -1,6 +1,8 @@
 // Whether the service is there again in time after it was disturbed: somebody asks, through each node that is connected and for
 // each organization, until the answer is not that one should try again.
 
+import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
+import type { PostgresServers } from '../postgresql/servers.ts';
 import type { Shop } from './clients.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
@@ -20,6 +22,8 @@ export class ServiceWatch {
   shops: readonly Shop[] = [];
   /** When something was last injected, or was over. */
   #disturbedMs = 0;
+  /** Of two databases: when each was last not as it should be, or not connected with every node. */
+  readonly #lostMs = new Map<PostgresServers, number>();
   /** When each node was last not connected as it should be. */
   readonly #unfitMs = new Map<ClusterNode, number>();
   /** Who was answered through each node since then. */
@@ -51,6 +55,12 @@ export class ServiceWatch {
       // All stood still, and leases have run out.
       const hasSlept = simulation.nowMs > beganMs + 2 * watchMs;
       if (hasSlept || !this.#hasQuorum || isDamaged) this.disturbed();
+      for (const database of this.#cluster.databases.all) {
+        if (this.#isThere(database)) continue;
+        this.#lostMs.set(database, simulation.nowMs);
+        for (const answered of this.#answered.values())
+          for (const shop of answered) if (this.#databaseOf(shop) === database) answered.delete(shop);
+      }
       for (const node of this.#cluster.nodes) {
         if (!this.#isFit(node)) {
           this.#unfitMs.set(node, simulation.nowMs);
@@ -64,7 +74,8 @@ export class ServiceWatch {
 
   #look(node: ClusterNode, shop: Shop): void {
     const { simulation, judge } = this.#world;
-    const sinceMs = Math.max(this.#disturbedMs, this.#unfitMs.get(node) ?? 0);
+    const lostMs = this.#lostMs.get(this.#databaseOf(shop)) ?? 0;
+    const sinceMs = Math.max(this.#disturbedMs, this.#unfitMs.get(node) ?? 0, lostMs);
     const calmMs = simulation.nowMs - sinceMs;
     const answered = this.#answered.get(node) ?? new Set();
     this.#answered.set(node, answered);
@@ -80,19 +91,33 @@ export class ServiceWatch {
     });
   }
 
-  /** PostgreSQL is whole, and a node can reach it. */
-  get #hasQuorum(): boolean {
-    const { servers, nodes } = this.#cluster;
-    return servers.isWhole && nodes.some((node) => this.#isAtWork(node));
+  /** The one that has the log of the shop's partition. */
+  #databaseOf({ org }: Shop): PostgresServers {
+    const { databases } = this.#cluster;
+    return databases.of(shardOfOrganization(org, this.#world.settings.shards));
   }
 
-  /** It can reach PostgreSQL. */
+  /** Every node that runs can reach it, so that any of them can run its partitions. Where there is one only, the lease tells that. */
+  #isThere(database: PostgresServers): boolean {
+    const { databases, nodes } = this.#cluster;
+    const reaches = ({ service, machine }: ClusterNode) =>
+      service === null || this.#areConnected(machine.name, database.primary.name);
+    return databases.all.length === 1 || (database.isWhole && nodes.every(reaches));
+  }
+
+  /** The database of the lease is whole, and a node can reach it. */
+  get #hasQuorum(): boolean {
+    const { databases, nodes } = this.#cluster;
+    return databases.first.isWhole && nodes.some((node) => this.#isAtWork(node));
+  }
+
+  /** It can reach the database of the lease. */
   #isAtWork({ service, machine: { isFrozen, name, slowness } }: ClusterNode): boolean {
     return (
       service !== null &&
       !isFrozen &&
       slowness === 1 &&
-      this.#areConnected(name, this.#cluster.servers.primary.name)
+      this.#areConnected(name, this.#cluster.databases.first.primary.name)
     );
   }
 

@@ -21,12 +21,12 @@ import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import { PostgresRows } from '../../../src/postgresql/directory-rows.ts';
-import { serviceIn } from '../../../src/postgresql/owner-connection.ts';
+import { serviceIn } from '../../../src/postgresql/service-table.ts';
 import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import { accountOf, keyRingChangeOf } from '../../../src/threads/directory-projections.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
-import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Databases } from '../postgresql/databases.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
 import { dataDir } from './backups.ts';
 import { within } from './channel.ts';
@@ -34,8 +34,9 @@ import { type Answer, type Call, Edge, type Entry, type Request } from './edge.t
 import { judgeShardFailure } from './failures.ts';
 import type { Hosting } from './hosting.ts';
 import { Lending } from './lending.ts';
+import { databasesOf, ownersOf } from './owners.ts';
 import { ShardThread } from './shard-thread.ts';
-import { aloneClaim, type Claim, ownerOptions, StandBy } from './stand-by.ts';
+import { aloneClaim, type Claim, StandBy } from './stand-by.ts';
 import { WebhookThread, webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
 
@@ -51,7 +52,7 @@ export class Service implements Entrance {
   readonly #world: World;
   readonly #machine: Machine;
   /** Null where no nodes share the service. */
-  readonly #servers: PostgresServers | null;
+  readonly #databases: Databases | null;
   /** Tells processes of a node apart. */
   readonly process: string;
   readonly #main: Lane;
@@ -77,21 +78,21 @@ export class Service implements Entrance {
   onShardStart: () => void = () => {};
   /** Hears to which node requests are passed on while this one stands by; null: to none. */
   onHolder: (holder: string | null) => void = () => {};
-  /** Those that have been ready. */
+  /** Those that have been ready, or wait for their database: for these nobody waits. */
   readonly #waited = new Set<number>();
-  #onShardReady: (number: number) => void = () => {};
+  #waitsNoMore: (number: number) => void = () => {};
   readonly #onEnded: (error: unknown) => void;
 
   /** `onEnded` hears why the process can't go on. */
   constructor(
     world: World,
     machine: Machine,
-    servers: PostgresServers | null,
+    databases: Databases | null,
     onEnded: (error: unknown) => void,
   ) {
     this.#world = world;
     this.#machine = machine;
-    this.#servers = servers;
+    this.#databases = databases;
     this.process = `process ${world.simulation.tasks} of ${machine.name}`;
     this.#main = machine.lane('main');
     this.#onEnded = onEnded;
@@ -167,7 +168,7 @@ export class Service implements Entrance {
     });
     for (let thread = 0; thread < webhookThreads; thread++) this.#webhooks.push(this.#webhookThread(thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
-    this.#onShardReady = (number) => {
+    this.#waitsNoMore = (number) => {
       this.#waited.add(number);
       if (this.#waited.size === shards) ready();
     };
@@ -179,17 +180,12 @@ export class Service implements Entrance {
 
   /** The service whose log PostgreSQL has: a new data folder becomes another one of that. */
   async #knownService(): Promise<SharedService | null> {
-    const servers = this.#servers;
-    if (servers === null || hasDataFolder(dataDir)) return null;
+    const databases = this.#databases;
+    if (databases === null || hasDataFolder(dataDir)) return null;
     const { simulation } = this.#world;
-    const options = {
-      address: { hosts: servers.hosts, user: 'payments', database: 'payments' },
-      password: null,
-      ca: null,
-      timers: { after: (ms: number, run: () => void) => simulation.after(this.#main, ms, run) },
-    };
+    const [first] = databasesOf(this.#world, databases, this.#main);
     for (;;) {
-      const found = await serviceIn(options);
+      const found = await serviceIn(first!);
       if (found === null) return null;
       if (typeof found !== 'string') return { ...found, id: found.folder };
       await new Promise<void>((resolve) => void simulation.after(this.#main, 1_000, resolve));
@@ -198,15 +194,15 @@ export class Service implements Entrance {
 
   /** Stands by until the node has the lease, and takes the directory. */
   async #own(): Promise<PostgresRows | null> {
-    const servers = this.#servers;
-    if (servers === null) {
+    const databases = this.#databases;
+    if (databases === null) {
       this.#claimed(aloneClaim(this.#folder.shards));
       return null;
     }
     this.#standBy = new StandBy({
       world: this.#world,
       machine: this.#machine,
-      servers,
+      databases,
       main: this.#main,
       folder: this.#folder,
       process: this.process,
@@ -216,7 +212,8 @@ export class Service implements Entrance {
     });
     this.#claimed(await this.#standBy.claim());
     const { lease } = this.#claim;
-    const remote = new PostgresRows(ownerOptions(this.#world, servers, this.#main, this.#folder, lease));
+    const [first] = ownersOf(this.#world, databases, this.#main, this.#folder, lease);
+    const remote = new PostgresRows(first!);
     await mirrorDirectory(remote, this.#folder);
     return remote;
   }
@@ -257,15 +254,15 @@ export class Service implements Entrance {
   /** All shards have run here once: from then on others may run some. */
   #lendTo(nodes: readonly ReachableNode[]): void {
     const standBy = this.#standBy;
-    const servers = this.#servers;
-    if (standBy === null || servers === null) return;
+    const databases = this.#databases;
+    if (standBy === null || databases === null) return;
     if (this.#isStopping || this.#waited.size < this.#folder.shards) return;
     if (this.#lending === null) {
       standBy.followLent();
       this.#lending = new Lending({
         world: this.#world,
         machine: this.#machine,
-        links: servers.links,
+        links: databases.links,
         main: this.#main,
         shards: this.#folder.shards,
         process: this.process,
@@ -333,7 +330,7 @@ export class Service implements Entrance {
     const thread: ShardThread = new ShardThread({
       world: this.#world,
       machine: this.#machine,
-      servers: this.#servers,
+      databases: this.#databases,
       lease: this.#claim.lease,
       board: this.#board,
       term: 0,
@@ -342,6 +339,10 @@ export class Service implements Entrance {
       accounts: this.#accountsOf(number),
       revision,
       onDurable: (end) => simulation.soon(this.#main, () => this.#notes?.note(number, end)),
+      onWaits: () =>
+        simulation.soon(this.#main, () => {
+          if (this.shards[number] === thread) this.#waitsNoMore(number);
+        }),
       onFailure: (error) => simulation.soon(this.#main, () => this.shardEnded(number, thread, error)),
     });
     this.shards[number] = thread;
@@ -373,7 +374,7 @@ export class Service implements Entrance {
     const path = this.#lending?.pathTo(number) ?? within;
     this.#edge!.connect(number, thread, path);
     this.#lending?.connectEdges(number, thread);
-    this.#onShardReady(number);
+    this.#waitsNoMore(number);
   }
 
   /** Has a shard's thread do something, if it runs. `done` follows in the main lane. */
@@ -422,8 +423,9 @@ export class Service implements Entrance {
       this.#onEnded(error);
       return;
     }
-    // The thread of the lease says so soon, too.
-    if (error instanceof JournalFailure && error.outcome === 'fenced') return;
+    // Where all logs are beside the lease, the thread of that says so soon, too.
+    const isOver = this.#databases === null || this.#databases.all.length === 1;
+    if (isOver && error instanceof JournalFailure && error.outcome === 'fenced') return;
     simulation.after(this.#main, error === null ? 0 : restartMs, () => {
       if (!this.#isStopping) this.#startShard(number);
     });

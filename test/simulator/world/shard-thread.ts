@@ -1,6 +1,7 @@
 // A shard's thread: the journal and the shard, wired as the service wires them (src/threads/running-shard.ts). It runs in a lane,
 // with the checkpoint's lane beside it.
 
+import { ownerOfLog } from '../../../src/config/postgresql.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import type { NotedEnd } from '../../../src/data-folder/sequence-notes.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
@@ -24,14 +25,14 @@ import { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { Layers } from '../oracle/layers.ts';
 import { Oracle } from '../oracle/oracle.ts';
-import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Databases } from '../postgresql/databases.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
 import { networksOf } from './networks.ts';
+import { ownersOf } from './owners.ts';
 import { Undurable } from './prompt-reads.ts';
 import { ShardTools } from './shard-tools.ts';
-import { ownerOptions } from './stand-by.ts';
 import { pageMs } from './timing.ts';
 import { webhookThreads } from './webhook-thread.ts';
 import type { World } from './world.ts';
@@ -49,7 +50,7 @@ export interface ShardThreadOptions {
   readonly world: World;
   readonly machine: Machine;
   /** Null where the data folder alone holds the log. */
-  readonly servers: PostgresServers | null;
+  readonly databases: Databases | null;
   readonly lease: number | null;
   readonly board: OwnershipBoard;
   /** That of the link that it came by; 0: the process that has the lease runs it. */
@@ -60,6 +61,8 @@ export interface ShardThreadOptions {
   /** The directory's. */
   readonly revision: number;
   readonly onFailure: (error: unknown) => void;
+  /** Hears that the partition can't be taken for now: its database may be away for long. */
+  readonly onWaits: () => void;
   readonly onDurable: (end: NotedEnd) => void;
 }
 
@@ -94,7 +97,7 @@ export class ShardThread {
     this.#options = options;
     this.lane = machine.lane(`shard ${number}`);
     this.undurable = new Undurable(simulation, this.lane);
-    this.#owner = options.servers === null ? '' : this.lane.name + simulation.tasks;
+    this.#owner = options.databases === null ? '' : this.lane.name + simulation.tasks;
     this.lane.onError = options.onFailure;
     this.#random = simulation.random(`shard ${number} at ${simulation.tasks}`);
     this.#checkpointer = new CheckpointLane(machine, this.lane, `checkpoint ${number}`, {
@@ -128,7 +131,7 @@ export class ShardThread {
   }
 
   async #open(): Promise<void> {
-    const { world, machine, board, term, lease, number, folder, accounts, revision, onFailure } =
+    const { world, machine, databases, board, term, lease, number, folder, accounts, revision, onFailure } =
       this.#options;
     const { simulation, settings } = world;
     const { clocks } = machine;
@@ -227,7 +230,9 @@ export class ShardThread {
     this.#checkpointer.onWriting = () => layers.look();
     await running.recover();
     this.#running = running;
-    const isHere = (org: string) => shardOfOrganization(org, folder.shards) === number;
+    // Of what another owner has done since then it may know nothing, and it says nothing.
+    const isNewest = databases === null || world.newestOwner(number) <= this.#journal.ownership.epoch;
+    const isHere = (org: string) => isNewest && shardOfOrganization(org, folder.shards) === number;
     auditRecovery(world, running.shard, this.#records, isHere);
     this.#history.recovered(this.#journal.log.nextSequence, this.#records);
     const [{ serviceMs }, { newestMs }] = [running.shard.now(), this.#history];
@@ -255,8 +260,8 @@ export class ShardThread {
 
   /** What was recovered is what PostgreSQL has, unless somebody else has taken the partition meanwhile. */
   #auditMirror(): void {
-    const { world, servers, number } = this.#options;
-    const row = servers?.primary.tables.partition(number);
+    const { world, databases, number } = this.#options;
+    const row = databases?.of(number).primary.tables.partition(number);
     if (row === undefined || row.epoch !== this.#journal.ownership.epoch) return;
     const { nextSequence } = this.#journal.log;
     world.judge.check(
@@ -269,18 +274,18 @@ export class ShardThread {
 
   /** The checkpoint knows of the segment, so that its loss is noticed. Where PostgreSQL has the log it need not be there yet. */
   #auditNoted(last: number): void {
-    const { world, servers } = this.#options;
-    if (servers !== null) return;
+    const { world, databases } = this.#options;
+    if (databases !== null) return;
     const isNoted = last < this.#checkpointer.unnoted;
     world.judge.check('damage is noticed', isNoted, () => `nobody would miss the segment that has ${last}`);
   }
 
   /** What counts as durable is what PostgreSQL has of this owner. */
   #auditStored(first: number, last: number): void {
-    const { world, servers, number } = this.#options;
-    if (servers === null || world.isDamaged) return;
+    const { world, databases, number } = this.#options;
+    if (databases === null || world.isDamaged) return;
     const { epoch } = this.#journal.ownership;
-    const [row] = servers.primary.tables.logAfter(number, first - 1, 1);
+    const [row] = databases.of(number).primary.tables.logAfter(number, first - 1, 1);
     world.judge.check(
       'nothing acknowledged is lost',
       row?.first === first && row.last === last && row.epoch === epoch,
@@ -290,10 +295,13 @@ export class ShardThread {
   }
 
   #remote(): { readonly remote?: RemoteLog } {
-    const { world, servers, folder, lease, number } = this.#options;
-    if (servers === null) return {};
-    const options = ownerOptions(world, servers, this.lane, folder, lease);
-    return { remote: new PostgresLog({ ...options, partition: number }) };
+    const { world, databases, folder, lease, number, onWaits } = this.#options;
+    if (databases === null) return {};
+    const tell = (trouble: string | null) => {
+      if (trouble !== null) onWaits();
+    };
+    const owners = ownersOf(world, databases, this.lane, folder, lease, tell);
+    return { remote: new PostgresLog({ ...ownerOfLog(owners, number), partition: number }) };
   }
 
   /** Undefined while it has not recovered, once it stops, and when it has ended, wherever it ran. */
@@ -445,6 +453,8 @@ export class ShardThread {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
+    // It tells nobody of a stall any more.
+    this.undurable.isOver = true;
     await this.#running!.stop();
     const { world, machine } = this.#options;
     const unanswered = this.#hasFailed || world.isDamaged ? [] : (this.#oracle?.requests.unanswered ?? []);

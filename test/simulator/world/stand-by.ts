@@ -6,12 +6,13 @@ import type { ReachableNode } from '../../../src/cluster/node.ts';
 import type { DataFolder } from '../../../src/data-folder/data-folder.ts';
 import { shardNumbers } from '../../../src/data-folder/data-folder.ts';
 import { DiskRoom } from '../../../src/data-folder/disk-space.ts';
-import { serviceOf } from '../../../src/data-folder/remote-stores.ts';
 import { OwnershipBoard } from '../../../src/journal/ownership.ts';
-import { PostgresLease } from '../../../src/postgresql/lease-table.ts';
+import { hasLog } from '../../../src/postgresql/database.ts';
+import { type LeaseNotes, PostgresLease } from '../../../src/postgresql/lease-table.ts';
 import { LogFollower } from '../../../src/postgresql/log-follower.ts';
 import { PostgresNodes } from '../../../src/postgresql/node-table.ts';
 import type { OwnerOptions } from '../../../src/postgresql/owner-connection.ts';
+import { PartitionTables } from '../../../src/postgresql/partition-table.ts';
 import { followUntilDone } from '../../../src/threads/follow-again.ts';
 import {
   type FollowedShard,
@@ -21,8 +22,9 @@ import {
 import type { Machine } from '../disk/machine.ts';
 import { Finding } from '../kernel/findings.ts';
 import type { Lane } from '../kernel/simulation.ts';
-import type { PostgresServers } from '../postgresql/servers.ts';
+import type { Databases } from '../postgresql/databases.ts';
 import { Hosting } from './hosting.ts';
+import { ownersOf } from './owners.ts';
 import { attemptMsMax, timing } from './timing.ts';
 import type { World } from './world.ts';
 
@@ -43,31 +45,10 @@ export function aloneClaim(shards: number): Claim {
   return { ownership: OwnershipBoard.memory(shards), lease: null, quietMs: 0 };
 }
 
-export function ownerOptions(
-  { simulation }: World,
-  servers: PostgresServers,
-  lane: Lane,
-  folder: DataFolder,
-  lease: number | null,
-  onTrouble: OwnerOptions['onTrouble'] = () => {},
-): OwnerOptions {
-  return {
-    address: { hosts: servers.hosts, user: 'payments', database: 'payments' },
-    password: null,
-    ca: null,
-    timers: { after: (ms, run) => simulation.after(lane, ms, run) },
-    service: serviceOf(folder),
-    lease,
-    node: null,
-    isSingle: false,
-    onTrouble,
-  };
-}
-
 export interface StandByOptions {
   readonly world: World;
   readonly machine: Machine;
-  readonly servers: PostgresServers;
+  readonly databases: Databases;
   readonly main: Lane;
   readonly folder: DataFolder;
   /** Tells processes of a node apart. */
@@ -87,10 +68,12 @@ export class StandBy {
   readonly #ownership: SharedArrayBuffer;
   readonly #taken = Promise.withResolvers<Claim>();
   readonly #followed: number[];
-  #isLagging = false;
+  readonly #lagging = new Set<OwnerOptions>();
   #keeper: LeaseKeeper | null = null;
-  #partitions: StandbyPartitions | null = null;
-  #isHolder = false;
+  /** Those of each database: one that does not answer holds up no other. */
+  #standbys: readonly { readonly owner: OwnerOptions; readonly standby: StandbyPartitions }[] = [];
+  /** The epoch of the lease that it has; null: it has none. */
+  #held: number | null = null;
   #isStopping = false;
   /** What this node runs for another; null: it stands by for nobody, or nothing is lent. */
   hosting: Hosting | null = null;
@@ -116,14 +99,26 @@ export class StandBy {
   }
 
   #keep(): void {
-    const { world, machine, servers, main, folder, process, onEnded } = this.#options;
+    const { world, machine, databases, main, folder, process, onEnded } = this.#options;
     const { simulation } = world;
     const told = (run: () => void) => simulation.soon(main, run);
     const board = new OwnershipBoard(this.#ownership, machine.clocks.trust);
     const identity = { node: machine.name, process, release: 'simulated' };
-    const options = ownerOptions(world, servers, this.#lease, folder, null);
-    const table = new PostgresLease(options, identity);
-    const nodes = new PostgresNodes(options, identity);
+    const owners = ownersOf(world, databases, this.#lease, folder, null);
+    const tables = new PartitionTables(owners);
+    let notedEpoch = 0;
+    const notes: LeaseNotes = {
+      get notedEpoch() {
+        return tables.notedEpoch;
+      },
+      async lookForEpoch() {
+        const found = await tables.lookForEpoch();
+        notedEpoch = tables.notedEpoch;
+        return found;
+      },
+    };
+    const table = new PostgresLease(owners[0]!, identity, notes);
+    const nodes = new PostgresNodes(owners[0]!, identity);
     this.#keeper = new LeaseKeeper({
       table,
       ...identity,
@@ -132,12 +127,18 @@ export class StandBy {
       lends: world.settings.lends === true,
       timers: { after: (ms, run) => simulation.after(this.#lease, ms, run) },
       now: () => board.now(),
-      comesLast: () => this.#isLagging,
+      comesLast: () => this.#lagging.size > 0,
       onTrusted: (sent, ms) => board.trust(sent, ms),
+      isTrusted: () => board.isTrusted(),
       onTaken: ({ epoch: lease, isClean, quietMs }) => {
         world.note(`${machine.name} has the lease of epoch ${lease}${isClean ? '' : ', which was not left'}`);
         world.happened.add(isClean ? 'takeover of a lease that was left' : 'takeover');
-        this.#isHolder = true;
+        world.judge.check(
+          'the lease is taken above what is noted of it',
+          lease > notedEpoch,
+          () => `${machine.name} has taken it with epoch ${lease}, and ${notedEpoch} was noted`,
+        );
+        this.#held = lease;
         told(() => {
           this.#options.onHolder(null);
           this.#taken.resolve({ ownership: this.#ownership, lease, quietMs });
@@ -145,10 +146,14 @@ export class StandBy {
       },
       refusalOf: () => null,
       onRefused: (reason) => told(() => onEnded(new ServiceCrash(reason))),
-      onLost: () => told(() => onEnded(new ServiceCrash('another node has taken the lease'))),
+      onLost: (why) => {
+        if (why !== 'another node has taken it')
+          world.happened.add('a lease is given up that another database knows a later one of');
+        told(() => onEnded(new ServiceCrash(`the lease is lost: ${why}`)));
+      },
       onHolder: (address) =>
         told(() => {
-          if (!this.#isHolder) this.#options.onHolder(address);
+          if (this.#held === null) this.#options.onHolder(address);
         }),
       onWanted: (successor) => told(() => onEnded(new ServiceCrash(`the lease moves to ${successor}`))),
       onTrouble: (trouble) =>
@@ -159,8 +164,9 @@ export class StandBy {
     const noteNode = async () => {
       const followed = Object.fromEntries(this.#followed.entries());
       await nodes.note({ address: machine.name, link, linksBy: 'secrets key' }, followed, []).catch(() => {});
-      if (this.#isHolder && link !== null)
-        await nodes.reachable().then(
+      await tables.look();
+      if (this.#held !== null && link !== null)
+        await nodes.reachable(tables.partitions).then(
           (reachable) => told(() => this.#options.onNodes(reachable)),
           () => {},
         );
@@ -194,10 +200,10 @@ export class StandBy {
   }
 
   #host(): void {
-    const { world, machine, servers, folder, process } = this.#options;
+    const { world, machine, databases, folder, process } = this.#options;
     const release = (number: number, hosting: Lane) => this.release(number, hosting);
     const followAgain = (number: number, isWanted: () => boolean) => this.followAgain(number, isWanted);
-    this.hosting = new Hosting({ world, machine, servers, folder, process, release, followAgain });
+    this.hosting = new Hosting({ world, machine, databases, folder, process, release, followAgain });
     this.hosting.lane.onError = this.#options.onEnded;
   }
 
@@ -213,7 +219,7 @@ export class StandBy {
   release(number: number, back: Lane): Promise<void> {
     const { world, machine, folder } = this.#options;
     const release = async () => {
-      await this.#partitions?.release(number);
+      await this.#standbyOf(number)?.release(number);
       world.closesAll(machine, this.#standby, folder.shardDir(number));
     };
     return this.#inLane(this.#standby, release, back);
@@ -225,9 +231,7 @@ export class StandBy {
     const { simulation } = world;
     const lane = this.#standby;
     const ask = (_: string, { shard }: { readonly shard: FollowedShard }) =>
-      this.#partitions === null
-        ? Promise.reject(new Error('nothing is followed yet'))
-        : this.#partitions.follow(shard);
+      this.#standbyOf(number)?.follow(shard) ?? Promise.reject(new Error('nothing is followed yet'));
     const logger = { error: (trouble: string) => world.note(trouble) };
     const timers = { after: (ms: number, run: () => void) => simulation.after(lane, ms, run) };
     simulation.soon(lane, () => {
@@ -236,14 +240,33 @@ export class StandBy {
     });
   }
 
+  #standbyOf(number: number): StandbyPartitions | undefined {
+    return this.#standbys.find(({ owner }) => hasLog(owner, number))?.standby;
+  }
+
   #follow(shards: readonly FollowedShard[]): void {
-    const { world, servers, folder, onEnded, main } = this.#options;
+    const { world, databases, folder, onEnded, main } = this.#options;
+    const { simulation } = world;
+    const owners = ownersOf(world, databases, this.#standby, folder, null);
+    this.#standbys = owners.map((owner) => {
+      const here = shards.filter(({ identity }) => hasLog(owner, identity.shard));
+      const standby = this.#standbyAt(owner, here);
+      standby.start((error) => simulation.soon(main, () => onEnded(error)));
+      return { owner, standby };
+    });
+  }
+
+  #standbyAt(owner: OwnerOptions, shards: readonly FollowedShard[]): StandbyPartitions {
+    const { world, folder } = this.#options;
     const { simulation, settings } = world;
     const lane = this.#standby;
     const room = new DiskRoom(folder.path);
-    this.#partitions = new StandbyPartitions({
+    const onTrouble = (trouble: string | null) => {
+      if (trouble !== null && owner.division !== null) this.#lagging.delete(owner);
+    };
+    return new StandbyPartitions({
       shards,
-      follower: new LogFollower(ownerOptions(world, servers, lane, folder, null)),
+      follower: new LogFollower({ ...owner, onTrouble }),
       segmentBytesMax: settings.segmentBytesMax,
       logBytesMax: settings.logBytesMax,
       checkpointIntervalMs: settings.checkpointIntervalMs,
@@ -259,10 +282,10 @@ export class StandBy {
       },
       onBehind() {},
       onLagging: (isLagging) => {
-        this.#isLagging = isLagging;
+        if (isLagging) this.#lagging.add(owner);
+        else this.#lagging.delete(owner);
       },
     });
-    this.#partitions.start((error) => simulation.soon(main, () => onEnded(error)));
   }
 
   /** Up to which sequence each partition is followed. */
@@ -273,7 +296,7 @@ export class StandBy {
   #stopFollowing(): Promise<void> {
     const { world, machine } = this.#options;
     return this.#inLane(this.#standby, async () => {
-      await this.#partitions?.stop();
+      await Promise.all(this.#standbys.map(({ standby }) => standby.stop()));
       world.closesAll(machine, this.#standby);
     });
   }

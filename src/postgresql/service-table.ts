@@ -1,0 +1,107 @@
+// Whose tables a database has: those of one service, and of which of its partitions the logs. The
+// first start of a service writes this, in the first of its databases last: from then on one that
+// is not of the service is refused, also when it is empty.
+
+import type { ServiceIdentity } from '../cluster/node.ts';
+import { JournalDamaged } from '../journal/journal.ts';
+import { askPrimary, type Database } from './database.ts';
+import { textOf } from './journal-url.ts';
+import type { PostgresOptions, Primary } from './primary.ts';
+import { listVersion } from './schema.ts';
+
+/** As a database has it. */
+interface StoredService extends ServiceIdentity {
+  readonly [column: string]: unknown;
+  /** Those whose logs it has; null: all. */
+  readonly partitions: string | null;
+  /** The ranges of all databases; null: there is one. */
+  readonly division: string | null;
+}
+
+async function serviceAt(primary: Primary): Promise<StoredService | null> {
+  const text = 'select folder, generation, shards, partitions, division from payments.service';
+  const [found] = await primary.query<StoredService>({ text });
+  return found ?? null;
+}
+
+/** The service whose tables PostgreSQL has; null: none has. A text says why that is not known. */
+export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | null | string> {
+  return askPrimary(options, serviceAt);
+}
+
+/**
+ * Rejects with `JournalDamaged` unless the database is that of the service. `claim` is called at the
+ * first start, for each of the others; whatever it rejects with, the start is tried again.
+ */
+export async function refuseForeign(
+  primary: Primary,
+  service: ServiceIdentity,
+  database: Pick<Database, 'partitions' | 'division' | 'first' | 'others'>,
+  claim: (other: Database) => Promise<void>,
+): Promise<void> {
+  const { folder, generation, shards } = service;
+  const wanted: StoredService = {
+    ...{ folder, generation, shards, division: database.division },
+    partitions: database.partitions && textOf(database.partitions),
+  };
+  let found = await serviceAt(primary);
+  if (found === null && database.first === null) {
+    for (const other of database.others) await claim(other);
+    await writeService(primary, wanted);
+    found = await serviceAt(primary);
+  }
+  const refusal = refusalOf(found, wanted);
+  if (refusal !== null) throw new JournalDamaged(`${primary.name} ${refusal}`, { isRemote: true });
+}
+
+async function writeService(primary: Primary, wanted: StoredService): Promise<void> {
+  const { folder, generation, shards, partitions, division } = wanted;
+  await primary.query({
+    text: `insert into payments.service (folder, generation, shards, partitions, division)
+           values ($1, $2, $3, $4, $5) on conflict do nothing`,
+    values: [folder, generation, shards, partitions, division],
+  });
+  // An older release would begin logs here that other databases have.
+  if (division !== null)
+    await primary.query({
+      text: 'update payments.version set oldest = greatest(oldest, $1::integer)',
+      values: [listVersion],
+    });
+}
+
+/**
+ * Why a database can't be the one of the other partitions of a service that begins; null: it can.
+ * Writes what the first start wrote there once more, so that an answer says that it will last.
+ */
+export async function refusalOfClaim(primary: Primary): Promise<{ readonly refusal: string | null }> {
+  const rows = await primary.query({
+    text: `update payments.service set folder = folder
+           returning exists (select from payments.partitions) as has_logs`,
+  });
+  const hasLogs = rows.some(({ has_logs }) => has_logs === true);
+  const refusal = `${primary.name} has logs, and the first database of PAYMENTS_JOURNAL_URL knows of no service`;
+  return { refusal: hasLogs ? refusal : null };
+}
+
+/** Why a database is not the right one for a service; null: it is. */
+function refusalOf(found: StoredService | null, wanted: StoredService): string | null {
+  const remedy =
+    'Give PAYMENTS_JOURNAL_URL the right database, or use the data folder that belongs to this one';
+  if (found === null) return `has no log, and this service has one elsewhere. ${remedy}`;
+  if (describe(found) !== describe(wanted))
+    return `has the log of another data folder: of ${describe(found)}, and this one is ${describe(wanted)}. ${remedy}`;
+  const [there, here] = [found, wanted].map(whose);
+  if (there === here) return null;
+  return (
+    `has the logs of ${there}, and PAYMENTS_JOURNAL_URL names it for ${here}: give that the ranges that it had, and ` +
+    'move the logs as docs/operations.md says under "Several databases"'
+  );
+}
+
+function describe({ folder, generation, shards }: ServiceIdentity): string {
+  return `${folder} (generation ${generation}, ${shards} shards)`;
+}
+
+function whose({ partitions, division }: StoredService): string {
+  return division === null ? 'all partitions' : `the partitions ${partitions} of the division ${division}`;
+}
