@@ -72,6 +72,8 @@ export class StandbyPartitions {
   readonly #sleeper: Sleeper;
   /** By partition. */
   readonly #journals = new Map<number, StandbyJournal>();
+  /** Those that were let go and are not closed yet. */
+  readonly #closing = new Map<number, Promise<void>>();
   /** The partitions that are followed no more, until the folder is made anew. */
   readonly #damaged = new Set<number>();
   /** Those of which it is not known yet whether the log goes on from them: they are not written. */
@@ -119,11 +121,16 @@ export class StandbyPartitions {
     return this.#between(() => this.#letGo(partition));
   }
 
+  /** Resolves when its journal is closed, whoever has let it go. */
   async #letGo(partition: number): Promise<void> {
     const journal = this.#journals.get(partition);
-    this.#journals.delete(partition);
-    this.#unchecked.delete(partition);
-    await journal?.close();
+    if (journal !== undefined) {
+      this.#journals.delete(partition);
+      this.#unchecked.delete(partition);
+      const closed = journal.close().finally(() => this.#closing.delete(partition));
+      this.#closing.set(partition, closed);
+    }
+    await this.#closing.get(partition);
   }
 
   /** Rejects when the task fails, or nothing is followed any more. */
@@ -198,6 +205,7 @@ export class StandbyPartitions {
     const { segmentBytesMax, logBytesMax, scheduler, archivedOf, onWhole, onFollowed } = this.#options;
     const { shard: partition } = identity;
     let checked = Promise.resolve();
+    await this.#closing.get(partition);
     await this.#unlessDamaged(partition, async () => {
       const options = { dir, identity, indexRowsOf, segmentBytesMax, logBytesMax, scheduler };
       const isChecked = await inspectJournal(options, ({ isWhole }) => isWhole);
@@ -313,6 +321,6 @@ export class StandbyPartitions {
     this.#sleeper.wake();
     this.#options.follower.close();
     await this.#following;
-    for (const partition of [...this.#journals.keys()]) await this.#letGo(partition);
+    for (const partition of [...this.#closing.keys(), ...this.#journals.keys()]) await this.#letGo(partition);
   }
 }

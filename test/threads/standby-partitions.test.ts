@@ -2,7 +2,7 @@
 // look at them, and no others.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -639,4 +639,43 @@ test('a partition is let go while the database does not answer, whatever it was 
     await standby.stop();
     await (await openStandby({ ...ports, ...shards[0]!, indexRowsOf, isChecked: false })).close();
   }
+});
+
+/** Whether this process has a file open in the folder. */
+function isOpenIn(dir: string): boolean {
+  return readdirSync('/proc/self/fd').some((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${dir}/`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('nothing is open when it has stopped, although what the database was asked has just failed', async (context) => {
+  const shard = await shardFolder(context, 0);
+  const asked = Promise.withResolvers<void>();
+  const silence = Promise.withResolvers<never>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [],
+    follower: {
+      endOf() {
+        asked.resolve();
+        return silence.promise;
+      },
+      checksumAt: async () => null,
+      readAfter: async () => new Map(),
+      close() {},
+    },
+    onWhole() {},
+  });
+  standby.start((error) => assert.fail(String(error)));
+  const followed = assert.rejects(standby.follow(shard), /nobody answers/);
+  await asked.promise;
+  assert(isOpenIn(shard.dir));
+  silence.reject(new Error('nobody answers'));
+  await standby.stop();
+  assert(!isOpenIn(shard.dir));
+  await followed;
 });
