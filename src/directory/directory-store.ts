@@ -176,7 +176,7 @@ export class DirectoryStore {
   }
 
   async close(): Promise<void> {
-    await this.#remote?.close();
+    await this.#remote?.close(this.#lastWrite);
     await this.#lastWrite;
     await this.#store.close();
   }

@@ -291,7 +291,8 @@ export class Directory {
   }
 
   async closeStore(): Promise<void> {
-    await this.keyUses.write();
+    // The store waits for it, though not for ever.
+    void this.keyUses.write();
     await this.store.close();
   }
 

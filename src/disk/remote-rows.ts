@@ -27,6 +27,6 @@ export interface RemoteRows {
   write(rows: RowChanges): Promise<RowsEnd>;
   /** Puts these rows in the place of all. */
   replace(rows: RowChanges): Promise<RowsEnd>;
-  /** Waits a moment for the write under way; one that is not acknowledged then fails. */
-  close(): Promise<void>;
+  /** Waits a moment for `written`: writes that are not acknowledged then fail. */
+  close(written?: Promise<unknown>): Promise<void>;
 }

@@ -29,6 +29,11 @@ export function requireHeld(ownership: Ownership): void {
   );
 }
 
+/** Whether other machines hold the log, too: they may leave whoever asks them without an answer. */
+export function isShared({ confirm }: Ownership): boolean {
+  return confirm !== undefined;
+}
+
 /** The lock of the data folder keeps every other owner away for as long as the process lives. */
 export function heldByLock(epoch: number): Ownership {
   return { epoch, isHeld: () => true };

@@ -99,7 +99,7 @@ export class PostgresText implements RemoteText {
     ]);
   }
 
-  close(): Promise<void> {
-    return this.#writes.close();
+  async close(): Promise<void> {
+    this.#writes.close();
   }
 }

@@ -2,6 +2,7 @@
 // (owned-writes.ts), with a sequence and a checksum over all writes before it.
 
 import { crc32 } from 'node:zlib';
+import { type Timers, within } from '../core/scheduler.ts';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { askPrimary } from './database.ts';
 import { settingsColumns } from './durability.ts';
@@ -11,6 +12,8 @@ import { directoryPartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 
 const portionRows = 5_000;
+/** So long writes may still take when nothing more is to be written. */
+const closeMs = 500;
 
 /**
  * A row of the directory, whoever writes it; null: it has none. A text says why it is not known.
@@ -24,10 +27,12 @@ export function directoryRowIn(options: PostgresOptions, name: string): Promise<
 }
 
 export class PostgresRows implements RemoteRows {
+  readonly #timers: Timers;
   readonly #writes: OwnedWrites;
   #end: RowsEnd = { sequence: 0, checksum: 0 };
 
   constructor(options: OwnerOptions) {
+    this.#timers = options.timers;
     this.#writes = new OwnedWrites(options, directoryPartition, 'the directory');
   }
 
@@ -112,8 +117,9 @@ export class PostgresRows implements RemoteRows {
     return end;
   }
 
-  close(): Promise<void> {
-    return this.#writes.close();
+  async close(written: Promise<unknown> = Promise.resolve()): Promise<void> {
+    await within(closeMs, written, this.#timers);
+    this.#writes.close();
   }
 }
 

@@ -2,15 +2,11 @@
 // writes, as with a log: it locks the partition's row and compares epoch and next sequence. A write
 // whose answer was lost is sent again with the same sequence, so it is stored once.
 
-import { within } from '../core/scheduler.ts';
 import type { JournalFailure } from '../journal/journal.ts';
 import { settingsColumns } from './durability.ts';
 import { failure, OwnerConnection, type OwnerOptions } from './owner-connection.ts';
 import { type PartitionRow, type Read, takePartition } from './partitions.ts';
 import type { Primary } from './primary.ts';
-
-/** So long a write may still take when nothing more is to be written. */
-const closeMs = 1_000;
 
 /** Its values begin with $3: the first two are the partition and the epoch. */
 interface OwnedStatement {
@@ -25,8 +21,6 @@ export class OwnedWrites {
   /** What is written there, in words. */
   readonly #what: string;
   readonly #connection: OwnerConnection;
-  /** The write under way. */
-  #writing: Promise<unknown> = Promise.resolve();
   #epoch = 0;
 
   constructor(options: OwnerOptions, partition: number, what: string) {
@@ -54,12 +48,6 @@ export class OwnedWrites {
    * sequence after it. Tries again while nobody can say.
    */
   write(statement: OwnedStatement, next: number): Promise<void> {
-    const written = this.#write(statement, next);
-    this.#writing = written.catch(() => {});
-    return written;
-  }
-
-  #write(statement: OwnedStatement, next: number): Promise<void> {
     return this.#connection.untilAnswered(async () => {
       if (!(await this.change(statement))) await this.#requireStored(next);
     }, this.#requireOwned);
@@ -118,8 +106,8 @@ export class OwnedWrites {
     return failure(`${this.#what} has a newer owner than that of epoch ${this.#epoch}`, 'fenced');
   }
 
-  async close(): Promise<void> {
-    await within(closeMs, this.#writing, this.#options.timers);
+  /** What is under way fails. */
+  close(): void {
     this.#connection.close();
   }
 }

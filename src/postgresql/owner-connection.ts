@@ -6,7 +6,7 @@ import type { ServiceIdentity } from '../cluster/node.ts';
 import { JournalDamaged, JournalFailure, type WriteOutcome } from '../journal/journal.ts';
 import { answerMs, type Database } from './database.ts';
 import { type DurabilitySettings, durabilityColumns, durabilityDefect } from './durability.ts';
-import { findPrimary, type Primary } from './primary.ts';
+import { endAfter, findPrimary, type Primary } from './primary.ts';
 import { migrate, NewerSchema } from './schema.ts';
 import { refusalOfClaim, refuseForeign } from './service-table.ts';
 
@@ -42,6 +42,8 @@ export class OwnerConnection {
   #primary: Primary | null = null;
   #isClosed = false;
   readonly #closing = Promise.withResolvers<never>();
+  /** What looks for a server would keep the process running. */
+  readonly #searching = new AbortController();
   /** Claims another database; null: none has been claimed. */
   #claiming: OwnerConnection | null = null;
   #trouble: string | null = null;
@@ -49,7 +51,7 @@ export class OwnerConnection {
   #refusal: string | null = null;
 
   constructor(options: OwnerOptions) {
-    this.#options = options;
+    this.#options = { ...options, closing: this.#searching.signal };
     // Nobody may wait for it.
     this.#closing.promise.catch(() => {});
   }
@@ -264,9 +266,7 @@ export class OwnerConnection {
 
   /** Whether the server is at work for a connection, or that can't be known now. */
   async #isAtWork(newest: Primary, primary: Primary): Promise<boolean> {
-    const cancel = this.#options.timers.after(answerMs, () =>
-      newest.destroy(new Error('it does not answer')),
-    );
+    const cancel = endAfter(answerMs, this.#options, () => newest.destroy(new Error('it does not answer')));
     const isAtWork = await newest.isAtWorkFor(primary).catch(() => true);
     cancel();
     return isAtWork;
@@ -312,6 +312,7 @@ export class OwnerConnection {
   close(): void {
     this.#isClosed = true;
     this.#closing.reject(closed());
+    this.#searching.abort();
     this.#claiming?.close();
     this.#primary?.destroy(closed());
   }

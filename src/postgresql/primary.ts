@@ -12,6 +12,8 @@ export interface PostgresOptions {
   /** The certificates that are trusted, PEM; null: the connection is not encrypted. */
   readonly ca: string | null;
   readonly timers: Timers;
+  /** Aborted when nobody waits for a server any more. */
+  readonly closing?: AbortSignal;
 }
 
 const connectMs = 2_000;
@@ -57,7 +59,7 @@ export class Primary {
     // It may end before anybody waits for it.
     client.on('error', () => {});
     // A server that stands still answers nothing, at any step.
-    const cancel = options.timers.after(2 * connectMs, () => destroy(client));
+    const cancel = endAfter(2 * connectMs, options, () => destroy(client));
     try {
       await client.connect();
       const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
@@ -131,6 +133,16 @@ export class Primary {
     this.#reason ??= reason;
     destroy(this.client);
   }
+}
+
+/** Calls `end` after so long, or when nobody waits any more. Returns what cancels that. */
+export function endAfter(ms: number, { timers, closing }: PostgresOptions, end: () => void): () => void {
+  const cancel = timers.after(ms, end);
+  closing?.addEventListener('abort', end);
+  return () => {
+    cancel();
+    closing?.removeEventListener('abort', end);
+  };
 }
 
 /** The others may take so much longer to answer than the first server that takes writes. */

@@ -2,7 +2,7 @@
 // calls, and who hears of its work.
 
 import type { Clocks } from '../core/clock.ts';
-import type { Scheduler } from '../core/scheduler.ts';
+import type { Scheduler, Timers } from '../core/scheduler.ts';
 import type { ClockObserver } from '../core/service-clock.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -26,6 +26,7 @@ export interface ShardOptions extends Omit<ShardStateOptions, 'checkAddress'> {
   readonly journal: Journal;
   readonly clocks: Clocks;
   readonly scheduler: Scheduler;
+  readonly timers: Timers;
   readonly clockObserver: ClockObserver;
   readonly checkpointIntervalMs: number;
   /** Makes a call to a payment network, whose outcome comes back as a command. */

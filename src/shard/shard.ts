@@ -15,6 +15,7 @@ import { answerWithdrawn } from './answer.ts';
 import { BatchesInFlight } from './batches-in-flight.ts';
 import { type AddressChecked, CommitBatch, type Peer } from './commit-batch.ts';
 import { leaseDeliveries, takeReports } from './deliver.ts';
+import { drain } from './drain.ts';
 import { EventRetention } from './event-retention.ts';
 import { execute } from './execute.ts';
 import { executeInternal } from './execute-internal.ts';
@@ -126,15 +127,6 @@ export class Shard {
 
   putAccount(account: ShardAccount): void {
     this.state.scopes.putAccount(account, this.now());
-  }
-
-  /** Resolves when everything that was taken so far is durable and answered. */
-  async drained(): Promise<void> {
-    const isBusy = () => this.#mailbox.length > 0 || this.#open !== null || this.#inFlight.length > 0;
-    while (isBusy() && !this.#finished) {
-      await this.#lastDurable;
-      await breath(this.#options.scheduler);
-    }
   }
 
   now(): Now {
@@ -383,15 +375,24 @@ export class Shard {
     await checkpointer.drop(serviceMs - segmentRetentionMs);
   }
 
-  /** Answers what was taken, writes a last checkpoint, and closes the journal. */
-  async stop(): Promise<void> {
-    await this.drained();
-    if (this.#finished) return;
+  /**
+   * Answers what was taken, writes a last checkpoint, and closes the journal. Resolves with false
+   * when other machines have left a commit without an answer, which nobody knows the outcome of.
+   */
+  async stop(): Promise<boolean> {
+    const { ownership } = this.#journal;
+    const hasTaken = () => this.#mailbox.length > 0 || this.#open !== null || this.#inFlight.length > 0;
+    const isBusy = () => !this.#finished && hasTaken();
+    const isDrained = await drain({ ...this.#options, ownership, isBusy, durable: () => this.#lastDurable });
+    if (this.#finished) return true;
     this.#finished = true;
-    await this.#checkpointing;
-    // On a full disk the changes stay in the log.
-    if (!this.state.readOnly) await this.#writeCheckpoint();
-    await this.writeMetadata();
+    if (isDrained) {
+      await this.#checkpointing;
+      // On a full disk the changes stay in the log.
+      if (!this.state.readOnly) await this.#writeCheckpoint();
+      await this.writeMetadata();
+    }
     await this.#journal.close();
+    return isDrained;
   }
 }

@@ -82,9 +82,7 @@ function tellKeys(all: boolean): void {
 setInterval(() => tellKeys(false), keysMs).unref();
 
 /** Time for exchanges under way when the service stops; leaves the shards as much again. */
-const stopGraceMs = 2_000;
-/** Time for refusals to go out: the next start of what has ended waits for it. */
-const refusalGraceMs = 250;
+const stopGraceMs = 1_750;
 
 /** While buffers drain, a slow client's progress can't be seen, so it gets this long. */
 const slowClientMs = 60_000;
@@ -257,7 +255,8 @@ function reread(changed: Config): string | null {
 let stopping: Promise<void> | null = null;
 function stop(graceMs: number): Promise<void> {
   stopping ??= (async () => {
-    await server?.stop(graceMs);
+    // Who waits for a shard hears that it is away.
+    await server?.stop(graceMs, disconnectShards);
     tellKeys(true);
   })();
   return stopping;
@@ -275,9 +274,8 @@ const answers: Answers<ThreadQuestions> = {
   reread: ({ config: changed }) => reread(changed),
   announce_stop: () => server?.announceStop(),
   stop({ atOnce = false }) {
-    // Who waits for a shard hears that it is away.
-    if (atOnce) for (const shard of shards) shard.disconnect();
-    return stop(atOnce ? refusalGraceMs : stopGraceMs);
+    if (atOnce) disconnectShards();
+    return stop(atOnce ? 0 : stopGraceMs);
   },
 };
 
@@ -298,8 +296,12 @@ async function carryOut(instruction: Instruction): Promise<void> {
   if (instruction.type === 'stop') disconnect();
 }
 
-function disconnect(): void {
+function disconnectShards(): void {
   for (const shard of shards) shard.disconnect();
+}
+
+function disconnect(): void {
+  disconnectShards();
   requestLogs?.disconnect();
   dashboardPort.disconnect();
   main.close();

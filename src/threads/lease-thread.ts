@@ -85,8 +85,11 @@ const keeper = new LeaseKeeper({
 });
 
 const noteMs = 1_000;
-/** So long a stop waits for PostgreSQL; the holder's release needs a standby's answer, too. */
-const stopMsMax = () => (isHolder ? 3_000 : 1_000);
+/**
+ * So long a stop waits for PostgreSQL. The holder's release needs a standby's answer, too; where
+ * the beats were not answered, it will not be, either.
+ */
+const stopMsMax = () => Math.max(500, isHolder ? ownership.trustLeftMs(3_000) : 0);
 let isStopping = false;
 const rest = new Sleeper(systemTimers);
 

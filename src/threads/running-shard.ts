@@ -3,7 +3,6 @@
 // shard's thread gives it the real ports, and the simulator (test/simulator) its own, so both run
 // the same wiring.
 
-import type { Timers } from '../core/scheduler.ts';
 import { DiskRoom } from '../data-folder/disk-space.ts';
 import type { NotedEnd } from '../data-folder/sequence-notes.ts';
 import type { Cause } from '../domain/cause.ts';
@@ -46,7 +45,6 @@ interface RunningShardOptions extends Omit<ShardOptions, 'availability' | 'callN
   /** The directory's revision that the accounts are of. */
   readonly revision: number;
   readonly networks: Networks;
-  readonly timers: Timers;
   readonly onNetworkTrouble: RunnerOptions['onTrouble'];
   /** Hears what became of everything that is posted for payment networks. */
   readonly onCallback: (request: CallbackRequest, outcome: CallbackOutcome) => void;
@@ -286,12 +284,16 @@ export class RunningShard {
     this.#wake();
   }
 
-  /** Finishes the requests that were taken, and closes the journal. */
-  async stop(): Promise<void> {
+  /**
+   * Finishes the requests that were taken, and closes the journal. Resolves with false when other
+   * machines have kept them from being finished.
+   */
+  async stop(): Promise<boolean> {
     this.#isStopping = true;
     this.#cancelTick();
     this.#runner.stop();
-    await this.shard.stop();
+    const isFinished = await this.shard.stop();
     this.#tellDurable();
+    return isFinished;
   }
 }

@@ -264,9 +264,13 @@ function show(): void {
 }
 
 /** Whoever asks, the thread ends when the journal is closed. */
-const stop = lazily(() => {
+const stop = lazily(async () => {
   storeScrub();
-  return running.stop();
+  if (await running.stop()) return;
+  logger.warn(
+    'PostgreSQL has not answered in time, and the shard stops without it: the writes that wait are told to try again, ' +
+      'and the next start finds those that PostgreSQL has',
+  );
 });
 
 const started = running.start();

@@ -18,6 +18,7 @@ class MemoryRows implements RemoteRows {
   writes: RowsEnd[] = [{ sequence: 0, checksum: 0 }];
   failure: JournalFailure | null = null;
   replaced = 0;
+  isClosed = false;
   /** After which writes rows were read. */
   readonly readsAfter: number[] = [];
 
@@ -53,7 +54,10 @@ class MemoryRows implements RemoteRows {
     return this.write(rows);
   }
 
-  async close() {}
+  async close(written?: Promise<unknown>) {
+    await written;
+    this.isClosed = true;
+  }
 }
 
 /** A machine: its folder with an empty directory. */
@@ -173,4 +177,20 @@ test('a mirror that ends has what the others have, and is refused like any direc
   assert.equal(await other.withRows((rows) => mirroredEnd(rows)), null);
   assert.equal(await other.text('org/1'), 'one');
   await assert.rejects(other.open(remote), /has one that is not its mirror/);
+});
+
+test('a directory that is closed leaves its remote rows open for all writes that were begun', async (context) => {
+  const folder = temporaryFolder(context);
+  await createDirectory(folder, part);
+  const remote = new MemoryRows();
+  const store = new DirectoryStore({ folder, part, now: () => 1, remote });
+  const written = ['org/1', 'org/2'].map((row) =>
+    store.write(() => {
+      assert.equal(remote.isClosed, false);
+      return new Map([[row, Buffer.from('shop')]]);
+    }),
+  );
+  await store.close();
+  await Promise.all(written);
+  assert.deepEqual([[...remote.rows.keys()], remote.isClosed], [['org/1', 'org/2'], true]);
 });

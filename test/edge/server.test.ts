@@ -11,6 +11,7 @@ import { headerLines } from '../../src/edge/http/exchange.ts';
 import { HeldBytes } from '../../src/edge/http/held-bytes.ts';
 import { readBody } from '../../src/edge/http/request-body.ts';
 import { listen, type Server } from '../../src/edge/http/server.ts';
+import { poll } from '../poll.ts';
 import { waitingClients } from '../waiting-clients.ts';
 import { unlimited } from './unlimited.ts';
 
@@ -204,4 +205,16 @@ test('a stop answers those who have come before it', async () => {
   const stopped = stopping.stop(5_000);
   for (const answer of await told) assert.match(answer, /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
   await stopped;
+});
+
+test('a stop refuses those that still wait when its time is over, and the refusals go out', async () => {
+  const stopping = await start();
+  const { open } = stopping.exchanges;
+  const waiting = fetch(`http://127.0.0.1:${stopping.port}/waits`);
+  await poll(() => open.size === 1 || undefined);
+  await stopping.stop(0, () => {
+    for (const exchange of open) exchange.answer(503, '', 'away');
+  });
+  const answer = await waiting;
+  assert.deepEqual([answer.status, await answer.text()], [503, 'away']);
 });

@@ -148,9 +148,9 @@ test('a write whose answer is lost is stored once, whatever became of it', skip,
 test('a write that is under way when all is closed is waited for', skip, async (context) => {
   const servers = await startServers(context, 1);
   const [primary, standby] = servers.all as [(typeof servers.all)[0], (typeof servers.all)[0]];
-  // It would wait for a second.
+  // It would wait for half a second.
   const timers: Timers = {
-    after: (ms, action) => (ms === 1_000 ? () => {} : systemTimers.after(ms, action)),
+    after: (ms, action) => (ms === 500 ? () => {} : systemTimers.after(ms, action)),
   };
   const rows = rowsOn(servers, timers);
   await rows.acquire();
@@ -158,7 +158,7 @@ test('a write that is under way when all is closed is waited for', skip, async (
   const waiting = rows.write(text({ a: 'one' }));
   const waits = "select 1 from pg_stat_activity where wait_event = 'SyncRep'";
   while ((await primary.query(waits)).length === 0);
-  const closed = rows.close();
+  const closed = rows.close(waiting);
   standby.thaw();
   assert.equal((await waiting).sequence, 1);
   await closed;

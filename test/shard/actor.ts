@@ -11,6 +11,7 @@ import type { NetworkOutcome } from '../../src/domain/network-outcomes.ts';
 import type { NetworkCallRecord } from '../../src/domain/record.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
 import { type Journal, JournalDamaged, type Log } from '../../src/journal/journal.ts';
+import type { Ownership } from '../../src/journal/ownership.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import type { Peer } from '../../src/shard/commit-batch.ts';
 import { answerFlags, RequestWriter, readAnswers, requestFlags } from '../../src/shard/frames.ts';
@@ -63,11 +64,11 @@ function heldJournal(
   journal: Journal,
   gate: () => Promise<void>,
   readResponse: () => Log['readResponse'] | null,
-  isHeld: () => boolean,
+  ownership: Pick<Ownership, 'isHeld' | 'confirm'>,
 ): Journal {
   const { log } = journal;
   return {
-    ownership: { epoch: journal.ownership.epoch, isHeld },
+    ownership: { epoch: journal.ownership.epoch, ...ownership },
     checkpoint: journal.checkpoint,
     checkpointer: journal.checkpointer,
     replay: () => journal.replay(),
@@ -101,6 +102,8 @@ interface ActorOptions extends Partial<Omit<ShardOptions, 'memory'>> {
   readonly account?: ShardAccount;
   /** A journal on a disk, in place of the one in memory. */
   readonly onDisk?: Journal;
+  /** Other machines hold the log, too. */
+  readonly isShared?: boolean;
 }
 
 let requests = 0;
@@ -138,6 +141,7 @@ export class Actor {
   /** Settles when the first shard has recovered. Messages wait for it. */
   readonly recovered: Promise<void>;
   readonly #onDisk: Journal | null;
+  readonly #isShared: boolean;
   #gate: PromiseWithResolvers<void> | null = null;
   readonly #writer = new RequestWriter();
   readonly #waiting = new Map<number, (answer: Answer) => void>();
@@ -152,8 +156,10 @@ export class Actor {
   readonly #org: string;
 
   constructor(options: ActorOptions = {}) {
-    const { clock = createManualClock(startMs), memory, account: known = account, onDisk, ...more } = options;
-    this.#onDisk = onDisk ?? null;
+    const { clock = createManualClock(startMs), memory, account: known = account, ...others } = options;
+    const { onDisk = null, isShared = false, ...more } = others;
+    this.#onDisk = onDisk;
+    this.#isShared = isShared;
     this.clock = clock;
     this.#options = { ...more, memory: { ...memoryShares(shardMibMin), ...memory } };
     this.#org = known.id;
@@ -166,7 +172,7 @@ export class Actor {
       this.#onDisk ?? this.journal,
       () => this.#gate?.promise ?? Promise.resolve(),
       () => this.readResponse,
-      () => this.isHeld,
+      { isHeld: () => this.isHeld, ...(this.#isShared && { confirm: async () => {} }) },
     );
     return new Shard(
       shardOptions(journal, {

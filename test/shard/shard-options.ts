@@ -2,7 +2,7 @@
 // no limit, all payment methods, no networks, and observers that do nothing.
 
 import { randomFillSync } from 'node:crypto';
-import { systemScheduler } from '../../src/core/scheduler.ts';
+import { systemScheduler, systemTimers } from '../../src/core/scheduler.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import type { ShardAccount } from '../../src/shard/account.ts';
 import { memoryShares, shardMibMin } from '../../src/shard/memory.ts';
@@ -52,6 +52,7 @@ export function shardOptions(journal: Journal, more: Partial<ShardOptions> = {})
     webhookThreads: 1,
     clocks: systemClocks(),
     scheduler: systemScheduler,
+    timers: systemTimers,
     clockObserver: { jumped() {}, followed() {} },
     checkpointIntervalMs: 10_000,
     callNetwork: () => {},

@@ -52,8 +52,11 @@ export interface Server {
   useCertificate(files: TlsFiles): void;
   /** Serves on, and has each client come by another connection after its next answer. */
   announceStop(): void;
-  /** Takes no new connections, waits up to `graceMs` for what is under way, then closes. */
-  stop(graceMs: number): Promise<void>;
+  /**
+   * Takes no new connections, waits up to `graceMs` for what is under way, and closes. `refuse`: is
+   * to answer what is still under way then; the answers get a moment to go out.
+   */
+  stop(graceMs: number, refuse?: () => void): Promise<void>;
 }
 
 /** Valid for a year, without subdomains, which may belong to somebody else. */
@@ -62,6 +65,8 @@ const strictTransport = '\r\nStrict-Transport-Security: max-age=31536000';
 const ciphers = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((keys) => [`${keys}-AES128-GCM-SHA256`, `${keys}-AES256-GCM-SHA384`, `${keys}-CHACHA20-POLY1305`])
   .join(':');
+/** The next start of what has ended waits for it. */
+const refusalGraceMs = 250;
 const sweepMs = 500;
 const quietTurns = 10;
 const quietTurnMs = 10;
@@ -112,14 +117,17 @@ export function listen(options: ServerOptions): Promise<Server> {
       const announceStop = () => {
         exchanges.lastAnswers = true;
       };
-      const stop = async (graceMs: number) => {
+      const stop = async (graceMs: number, refuse?: () => void) => {
         announceStop();
         exchanges.closing = true;
         // The system resets connections that wait to be taken when nobody listens any more. The first
         // turn may have begun before the last of them came.
         for (let turn = 0; turn < 2; turn++) await breath(systemScheduler);
         void closeListening();
-        await quiet(exchanges, graceMs);
+        if (!(await quiet(exchanges, graceMs)) && refuse !== undefined) {
+          refuse();
+          await quiet(exchanges, refusalGraceMs);
+        }
         clearInterval(sweeper);
         await closeApps();
       };
@@ -200,13 +208,15 @@ function sweep({ open }: Exchanges, { requestTimeoutMs, slowClientMs }: ServerOp
 }
 
 /**
- * Resolves when no exchange was open for some turns of the event loop. By then everything is read
- * that a client sent before it could know of the stop.
+ * Resolves with true when no exchange was open for some turns of the event loop. By then everything
+ * is read that a client sent before it could know of the stop. False: they took too long.
  */
-async function quiet(exchanges: Exchanges, graceMs: number): Promise<void> {
+async function quiet(exchanges: Exchanges, graceMs: number): Promise<boolean> {
   const deadline = performance.now() + graceMs;
-  for (let turns = 0; turns < quietTurns && performance.now() < deadline; turns++) {
+  let turns = 0;
+  while (turns < quietTurns && performance.now() < deadline) {
     await wait(quietTurnMs);
-    if (exchanges.open.size > 0) turns = 0;
+    turns = exchanges.open.size > 0 ? 0 : turns + 1;
   }
+  return turns === quietTurns;
 }

@@ -203,8 +203,11 @@ export class ReplicatedLog implements LogEngine {
   }
 
   async close(): Promise<void> {
-    await this.#remote.close(this.#noting);
-    this.#fail(new JournalFailure('The log is closed', { diskFull: false }));
+    // What is noted comes behind the batches that wait, and those are given up.
+    await this.#remote.close(this.#waiting.size > 0 ? null : this.#noting);
+    this.#fail(
+      new JournalFailure('The log is closed', { diskFull: false, outcome: 'unknown', isRemote: true }),
+    );
     await this.#sending;
     await this.#mirror.close();
   }
