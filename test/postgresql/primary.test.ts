@@ -113,6 +113,20 @@ test('why no server takes writes is told in the order of the servers, whichever 
   );
 });
 
+test('a server that says nothing is waited for until nobody wants it any more', async () => {
+  const closing = new AbortController();
+  const server = createServer(() => closing.abort()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = parseJournalUrl(
+    `postgresql://payments@127.0.0.1:${(server.address() as AddressInfo).port}/payments`,
+  );
+  assert(typeof address !== 'string');
+  const timers: Timers = { after: () => () => {} };
+  const found = await findPrimary({ address, password: null, ca: null, timers, closing: closing.signal });
+  server.close();
+  assert.match(String(found), /Connection terminated/);
+});
+
 test('what a server tells without need is no warning', skip, async () => {
   const primary = await connect();
   const raise = (text: string) => primary.query({ text: `do $$ begin raise ${text}; end $$` });
