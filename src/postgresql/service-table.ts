@@ -30,8 +30,8 @@ export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | n
 }
 
 /**
- * Rejects with `JournalDamaged` unless the database is that of the service. `claim` is called at the
- * first start, for each of the others; whatever it rejects with, the start is tried again.
+ * Rejects with `JournalDamaged` unless the database is that of the service. `claim` is called at
+ * the first start, for each of the others; whatever it rejects with, the start is tried again.
  */
 export async function refuseForeign(
   primary: Primary,

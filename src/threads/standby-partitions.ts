@@ -223,8 +223,8 @@ export class StandbyPartitions {
   /**
    * Finds out whether the log goes on from where the journal ends, which may wait for the database,
    * and holds up nothing else. Resolves when it does, or when the partition was let go; rejects as
-   * `#unlessDamaged` says, once it is let go. `JournalDamaged` is remote when the mirror has what the
-   * log has lost, and is not when the mirror ends before what the log still has.
+   * `#unlessDamaged` says, once it is let go. `JournalDamaged` is remote when the mirror has what
+   * the log has lost, and is not when the mirror ends before what the log still has.
    */
   #check(partition: number, journal: StandbyJournal, onDone: () => void = () => {}): Promise<void> {
     const { follower } = this.#options;
