@@ -4,7 +4,7 @@
 import { breath, type Scheduler, type Timers, within } from '../core/scheduler.ts';
 import { isShared, type Ownership } from '../journal/ownership.ts';
 
-/** A stop has five seconds for everything; whoever waited for an answer has waited before. */
+/** For each commit: a stop has five seconds for everything, and whoever waits has waited before. */
 const sharedMsMax = 500;
 
 interface Draining {
@@ -16,16 +16,17 @@ interface Draining {
   readonly durable: () => Promise<void>;
 }
 
-/** False when other machines keep a commit waiting for too long. Rejects with `JournalFailure`. */
+/**
+ * False when other machines keep a commit waiting for too long; those that go on slowly are waited
+ * for. Rejects with `JournalFailure`.
+ */
 export async function drain(draining: Draining): Promise<boolean> {
-  const { ownership, timers } = draining;
-  const drained = drainAll(draining).then(() => true);
-  return isShared(ownership) ? ((await within(sharedMsMax, drained, timers)) ?? false) : drained;
-}
-
-async function drainAll({ scheduler, isBusy, durable }: Draining): Promise<void> {
+  const { ownership, scheduler, timers, isBusy, durable } = draining;
   while (isBusy()) {
-    await durable();
+    const isDurable = durable().then(() => true);
+    const isWritten = isShared(ownership) ? await within(sharedMsMax, isDurable, timers) : await isDurable;
+    if (isWritten === null) return false;
     await breath(scheduler);
   }
+  return true;
 }

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemScheduler } from '../../src/core/scheduler.ts';
+import { drain } from '../../src/shard/drain.ts';
 import { createManualTimers } from '../networks/manual-timers.ts';
 import { Actor, isOpen, settled, startMs } from './actor.ts';
 
@@ -42,6 +44,26 @@ test('other machines that leave a commit without an answer are given up: nothing
   assert.equal(await isOpen(answers), true);
   assert.deepEqual([actor.checkpoints, actor.failures], [[], []]);
   assert.equal(await isClosed(actor), true);
+});
+
+test('other machines that go on slowly are waited for: the time is that of a commit', async () => {
+  const timers = createManualTimers(startMs);
+  const commits = [1, 2, 3].map(() => Promise.withResolvers<void>());
+  let written = 0;
+  const drained = drain({
+    ownership: { epoch: 1, isHeld: () => true, confirm: async () => {} },
+    scheduler: systemScheduler,
+    timers,
+    isBusy: () => written < commits.length,
+    durable: () => commits[written]!.promise,
+  });
+  for (const { resolve } of commits) {
+    await timers.advance(patienceMs - 1);
+    written++;
+    resolve();
+    await settled();
+  }
+  assert.equal(await drained, true);
 });
 
 test('what reached them all the same counts after the next start', async () => {
