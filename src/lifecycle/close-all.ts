@@ -1,9 +1,10 @@
-// Closes what the service has opened, in the opposite order, or ends the process when that takes
-// too long: the journal has all acknowledged changes.
+// Closes what the service has opened, or ends the process when that takes too long: the journal has
+// all acknowledged changes.
 
 import { errorText } from '../core/errors.ts';
 import { keepAlive, systemTimers, type Timers } from '../core/scheduler.ts';
 import { CommandFailure, ServiceCrash } from '../operator/use-cases/failures.ts';
+import type { Closers } from './closers.ts';
 
 /** The longest time for a stop. */
 const stopMsMax = 4_500;
@@ -27,7 +28,7 @@ const thisProcess: EndedProcess = {
 
 /** `failure`: why the service ends, if it was not told to; it may not come to say so otherwise. */
 export async function closeAll(
-  closers: readonly (() => Promise<unknown>)[],
+  closers: Closers,
   failure: unknown,
   { timers, writeError, tellStopping, kill }: EndedProcess = thisProcess,
 ): Promise<void> {
@@ -37,13 +38,8 @@ export async function closeAll(
     writeError(`payments: it has not stopped within ${stopMsMax} ms and is ended as it is\n`);
     kill();
   });
-  const failures: unknown[] = [];
   // What hangs may leave nothing else that keeps the process running until it is ended.
-  await keepAlive(async () => {
-    for (const close of closers.toReversed()) await close().catch((error: unknown) => failures.push(error));
-  });
-  cancel();
-  if (failures.length > 0) throw failures[0];
+  await keepAlive(() => closers.close()).finally(cancel);
 }
 
 /** Another start would be refused, too. */

@@ -12,6 +12,7 @@ import type { MailRoundsOptions } from '../dashboard/mail-rounds.ts';
 import { isNoticeWanted, Notices } from '../dashboard/notices.ts';
 import { isReceiptWanted, Receipts } from '../dashboard/receipts.ts';
 import type { Directory } from '../directory/directory.ts';
+import type { Closers } from '../lifecycle/closers.ts';
 import { MailOutbox, type QueuedMail } from '../mail/outbox.ts';
 import { MailSender } from '../mail/sender.ts';
 import type { MailTransport } from '../mail/transport.ts';
@@ -37,7 +38,7 @@ export async function openMail(options: {
   readonly secrets: SecretBox;
   readonly registry: Registry;
   readonly logger: Logger;
-  readonly closers: (() => Promise<unknown>)[];
+  readonly closers: Closers;
 }): Promise<Mail> {
   const { directory, registry, logger } = options;
   const outbox = new MailOutbox(directory.store, options.secrets);

@@ -20,6 +20,7 @@ import { examine } from '../health/doctor.ts';
 import { checkHttpServerBinary } from '../health/http-server-binary.ts';
 import { JournalDamaged, JournalFailure } from '../journal/journal.ts';
 import { closeAll } from '../lifecycle/close-all.ts';
+import { Closers } from '../lifecycle/closers.ts';
 import { Ending } from '../lifecycle/ending.ts';
 import { createReread } from '../lifecycle/reread.ts';
 import { ServiceManager } from '../lifecycle/service-manager.ts';
@@ -63,8 +64,7 @@ export async function serve(config: Config, load: () => Config, acceptLoss: bool
   }
   // Until there are threads, there is nothing that would have to be read again.
   process.on('SIGHUP', () => {});
-  // Everything that was opened; it is closed in the opposite order.
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers = new Closers();
   let failure: unknown = null;
   try {
     await run({ config, load, acceptLoss, ending, closers });

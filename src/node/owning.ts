@@ -4,6 +4,7 @@
 import type { Config } from '../config/config-schema.ts';
 import { lazily } from '../core/lazily.ts';
 import { JournalFailure } from '../journal/journal.ts';
+import type { Closers } from '../lifecycle/closers.ts';
 import type { Ending } from '../lifecycle/ending.ts';
 import type { ServiceManager } from '../lifecycle/service-manager.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -19,7 +20,7 @@ export interface Owning {
   readonly logger: Logger;
   readonly manager: ServiceManager;
   readonly ending: Ending;
-  readonly closers: (() => Promise<unknown>)[];
+  readonly closers: Closers;
 }
 
 export type RequiredThread = Pick<Thread, 'ask' | 'stop'>;

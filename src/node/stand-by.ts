@@ -73,6 +73,12 @@ function unprepared(owning: Owning) {
   return { threads: waitingThreads(owning, []), whole: new Set<number>(), stepAside: async () => {} };
 }
 
+/** One that is to stop, or must not have the lease, starts nothing more: that never resolves. */
+async function unlessEnding<T>({ ending }: Owning, first: Promise<T>): Promise<T> {
+  const isFirst = await Promise.race([first.then(() => true), ending.promise.then(() => false)]);
+  return isFirst ? first : new Promise(() => {});
+}
+
 /** The first node has the lease at once, and needs to follow nobody. */
 const aloneMs = 1_000;
 
@@ -117,10 +123,7 @@ export async function standBy(owning: Owning, folder: DataFolder): Promise<Stood
       owning.ending.reject(new ServiceCrash(`the lease moves to node ${news.successor}`));
   });
   const metrics = () => metricsOfThreads([lease]);
-  // One that is to stop, or must not have the lease, starts nothing more.
-  const ending = owning.ending.promise.then(() => 'ending' as const);
-  const first = await Promise.race([taken.promise, ending, wait(aloneMs, null)]);
-  if (first === 'ending') return new Promise(() => {});
+  const first = await unlessEnding(owning, Promise.race([taken.promise, wait(aloneMs, null)]));
   if (first !== null) return { config, claim: first, metrics, among, ...unprepared(owning) };
   // The secrets key is checked before any thread is started. If the lease is taken meanwhile, the
   // folder's opening checks it.
@@ -195,7 +198,7 @@ async function follow(
   const endWatch = closing(manager.watch(text));
   logger.info(`node ${identity.node} stands by`);
   manager.ready('standing by');
-  const claim = await Promise.race([taken, hosting.run()]);
+  const claim = await unlessEnding(owning, Promise.race([taken, hosting.run()]));
   // It may have rested while edges of another node ran here, which end now.
   if (canShare) await relay.listen();
   else await stepAside();

@@ -4,7 +4,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { closeAll } from '../../src/lifecycle/close-all.ts';
+import { Closers } from '../../src/lifecycle/closers.ts';
 import { CommandFailure, ServiceCrash } from '../../src/operator/use-cases/failures.ts';
+
+function closersOf(...all: readonly (() => Promise<unknown>)[]): Closers {
+  const closers = new Closers();
+  for (const close of all) closers.push(close);
+  return closers;
+}
 
 /** A process, and what it did in the end. */
 function endedProcess() {
@@ -44,7 +51,11 @@ for (const [name, failure, did] of [
   test(`a service that hangs ${name}`, async () => {
     const process = endedProcess();
     const { promise: hangs, resolve: end } = Promise.withResolvers<void>();
-    const closed = closeAll([() => hangs], failure, process);
+    const closed = closeAll(
+      closersOf(() => hangs),
+      failure,
+      process,
+    );
     process.timeOut();
     assert.deepEqual(process.did, did);
     end();
@@ -52,16 +63,20 @@ for (const [name, failure, did] of [
   });
 
 test('a service that hangs is ended also where nothing else keeps it running', () => {
-  const module = JSON.stringify(new URL('../../src/lifecycle/close-all.ts', import.meta.url).href);
+  const module = (name: string) =>
+    JSON.stringify(new URL(`../../src/lifecycle/${name}`, import.meta.url).href);
   const program = `
-    import { closeAll } from ${module};
+    import { closeAll } from ${module('close-all.ts')};
+    import { Closers } from ${module('closers.ts')};
+    const closers = new Closers();
+    closers.push(() => new Promise(() => {}));
     const after = (_, run) => {
       const timer = setTimeout(run, 10).unref();
       return () => clearTimeout(timer);
     };
     const kill = () => process.exit(7);
     const ended = { timers: { after }, writeError: () => {}, tellStopping: () => {}, kill };
-    await closeAll([() => new Promise(() => {})], null, ended);
+    await closeAll(closers, null, ended);
   `;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
   assert.equal(status, 7);
@@ -74,8 +89,23 @@ test('everything is closed in the opposite order, whatever fails, and the first 
     closed.push(name);
     if (fails) throw new Error(name);
   };
-  const all = closeAll([closing('a', true), closing('b', true), closing('c', false)], null, process);
+  const closers = closersOf(closing('a', true), closing('b', true), closing('c', false));
+  const all = closeAll(closers, null, process);
   await assert.rejects(all, new Error('b'));
   assert.deepEqual(closed, ['c', 'b', 'a']);
   assert.deepEqual(process.did, ['in time']);
+});
+
+test('what is opened while the rest is being closed, or later, is closed at once', async () => {
+  const closed: string[] = [];
+  const closers = closersOf(async () => {
+    closers.push(async () => {
+      closed.push('meanwhile');
+      throw new Error('it can not be closed');
+    });
+    closed.push('before');
+  });
+  await closeAll(closers, null, endedProcess());
+  closers.push(async () => void closed.push('after'));
+  assert.deepEqual(closed, ['meanwhile', 'before', 'after']);
 });
