@@ -10,10 +10,12 @@ import { type DataFolder, lookAtDataFolder } from '../../../src/data-folder/data
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { logFilesIn } from '../../../src/journal/log-files.ts';
+import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import { readStoppedJournal } from '../../../src/journal/stopped-journal.ts';
 import type { Restored, RestoreTarget } from '../../../src/operator/results/folder-results.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import { batchesIn } from '../tools/stored-log.ts';
 import { archiveDir, archiversOf } from './archive-process.ts';
 import { isOfDisk } from './failures.ts';
 import { LogTools } from './log-tools.ts';
@@ -226,7 +228,8 @@ export class Backups {
         return records;
       });
       const history = this.#world.historyOf(of, shard);
-      if (sequence >= history.end) history.found(sequence, found);
+      const stored = batchesIn(world.machine.volume, foldersOfJournal(dir).log);
+      if (sequence >= history.end) history.found(sequence, stored);
       const wanted = history.at(sequence);
       for (const [id, record] of wanted)
         same(

@@ -1,15 +1,17 @@
 // What a shard has appended to its log since its journal was laid out: the model that a restore is compared with. It is kept
 // outside of every process, and says what the records were at each sequence, and which sequence belongs to a moment.
 
-import { isDeepStrictEqual } from 'node:util';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import type { Entry, KeyedResponse, LogBatch, ResponseLocation } from '../../../src/journal/journal.ts';
+import type { BatchOnDisk } from '../tools/stored-log.ts';
 
 export type Records = ReadonlyMap<string, StoredRecord>;
 
 interface Batch {
   readonly firstSequence: number;
   readonly lastSequence: number;
+  /** Of the owner that has appended it: at a sequence each appends once. */
+  readonly epoch: number;
   /** Service time. */
   readonly timeMs: number;
   readonly wallMs: number;
@@ -29,7 +31,10 @@ export class History {
   #base: Records | null = null;
   #baseSequence = 0;
   #batches: Batch[] = [];
-  /** What was appended and was not there when the shard recovered. The disk may write it later, if nothing is in its place. */
+  /**
+   * What was appended, and was not certain to be there when the shard recovered. The disk may write it later, if nothing is in its
+   * place.
+   */
   #lost: Batch[] = [];
   /** The last sequence that the shard has recovered. */
   #recovered = 0;
@@ -41,35 +46,43 @@ export class History {
     return this.#batches.at(-1)?.timeMs ?? 0;
   }
 
-  /** The shard has recovered with these records: what it had appended beyond them was lost, and nobody was told of it. */
-  recovered(nextSequence: number, records: Records): void {
+  /**
+   * The shard has recovered with these records, and these batches are on the disk: what it had appended besides was lost, and
+   * nobody was told of it.
+   */
+  recovered(nextSequence: number, records: Records, stored: readonly BatchOnDisk[]): void {
     if (this.#base === null) {
       this.#base = new Map(records);
       this.#baseSequence = nextSequence - 1;
       this.durable = this.#baseSequence;
     }
-    this.#lost.push(...this.#batches.filter(({ firstSequence }) => firstSequence >= nextSequence));
-    this.#batches = this.#batches.filter(({ firstSequence }) => firstSequence < nextSequence);
-    this.found(nextSequence - 1, records);
+    this.found(nextSequence - 1, stored);
     this.#recovered = nextSequence - 1;
   }
 
-  /** The log ends with this sequence, and these are the records there: what had been lost may have arrived. */
-  found(sequence: number, records: Records): void {
-    const newest = this.#batches.at(-1);
-    // A batch may have found the place taken by one that had been lost.
-    if (newest !== undefined && newest.lastSequence > this.durable && !isIn(newest, records)) {
-      const taken = this.#lost.findLast((batch) => batch.firstSequence === newest.firstSequence);
-      if (taken !== undefined && isIn(taken, records)) this.#batches[this.#batches.length - 1] = taken;
-    }
+  /**
+   * The log ends with this sequence, and these of its batches are on the disk: what had been lost may have arrived, and may have
+   * taken the place of what came later.
+   */
+  found(sequence: number, stored: readonly BatchOnDisk[]): void {
+    const certain = Math.min(sequence, this.#certain);
+    this.#lost.push(...this.#batches.filter(({ lastSequence }) => lastSequence > certain));
+    this.#batches = this.#batches.filter(({ lastSequence }) => lastSequence <= certain);
+    const epochs = new Map(stored.map(({ firstSequence, epoch }) => [firstSequence, epoch]));
     while (this.end < sequence) {
       const next = this.end + 1;
       const arrived = this.#lost.findLast(
-        (batch) => batch.firstSequence === next && batch.lastSequence <= sequence && isIn(batch, records),
+        ({ firstSequence, lastSequence, epoch }) =>
+          firstSequence === next && lastSequence <= sequence && epoch === epochs.get(next),
       );
       if (arrived === undefined) return;
       this.#batches.push(arrived);
     }
+  }
+
+  /** The last sequence that is on disk for certain: whoever appended it was told so, or a later owner has found it. */
+  get #certain(): number {
+    return Math.max(this.durable, this.#recovered);
   }
 
   /** What was restored from another log, up to a sequence, has the past of that one. */
@@ -85,6 +98,7 @@ export class History {
 
   appended(
     { firstSequence, timeMs, wallMs, entries }: LogBatch,
+    epoch: number,
     locations: readonly (ResponseLocation | null)[],
   ): void {
     const lastSequence = firstSequence + entries.length - 1;
@@ -92,7 +106,7 @@ export class History {
       const location = locations[i];
       return response !== null && location ? [{ location, response, timeMs }] : [];
     });
-    this.#batches.push({ firstSequence, lastSequence, timeMs, wallMs, entries, responses });
+    this.#batches.push({ firstSequence, lastSequence, epoch, timeMs, wallMs, entries, responses });
   }
 
   /** The stored responses of all batches. */
@@ -112,10 +126,10 @@ export class History {
 
   /** Whether a record lies in a batch that is not durable yet. */
   isPending(id: string): boolean {
-    const durable = Math.max(this.durable, this.#recovered);
+    const certain = this.#certain;
     return this.#batches.some(
       ({ lastSequence, entries }) =>
-        lastSequence > durable && entries.some(({ changes }) => changes.some((change) => change.id === id)),
+        lastSequence > certain && entries.some(({ changes }) => changes.some((change) => change.id === id)),
     );
   }
 
@@ -180,13 +194,4 @@ export class History {
     }
     return records;
   }
-}
-
-/** Whether the records are as they were right after a batch, as far as the batch has changed them. */
-function isIn({ entries }: Batch, records: Records): boolean {
-  const changes = entries.flatMap((entry) => entry.changes);
-  const last = new Map(changes.map((change) => [change.id, change]));
-  return [...last].every(([id, change]) =>
-    change.removed ? !records.has(id) : isDeepStrictEqual(records.get(id), change),
-  );
 }

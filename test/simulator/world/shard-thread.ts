@@ -7,7 +7,7 @@ import type { NotedEnd } from '../../../src/data-folder/sequence-notes.ts';
 import { indexRowsOf } from '../../../src/domain/indexes.ts';
 import type { Change, StoredRecord } from '../../../src/domain/record.ts';
 import type { Journal, LogBatch, OwnJournal } from '../../../src/journal/journal.ts';
-import { openJournal } from '../../../src/journal/open-journal.ts';
+import { foldersOfJournal, openJournal } from '../../../src/journal/open-journal.ts';
 import type { OwnershipBoard } from '../../../src/journal/ownership.ts';
 import type { RemoteLog } from '../../../src/journal/remote-log.ts';
 import { createSimulator } from '../../../src/networks/simulator.ts';
@@ -26,6 +26,7 @@ import type { Lane } from '../kernel/simulation.ts';
 import { Layers } from '../oracle/layers.ts';
 import { Oracle } from '../oracle/oracle.ts';
 import type { Databases } from '../postgresql/databases.ts';
+import { batchesIn } from '../tools/stored-log.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
@@ -234,7 +235,8 @@ export class ShardThread {
     const isNewest = databases === null || world.newestOwner(number) <= this.#journal.ownership.epoch;
     const isHere = (org: string) => isNewest && shardOfOrganization(org, folder.shards) === number;
     auditRecovery(world, running.shard, this.#records, isHere);
-    this.#history.recovered(this.#journal.log.nextSequence, this.#records);
+    const stored = batchesIn(machine.volume, foldersOfJournal(folder.shardDir(number)).log);
+    this.#history.recovered(this.#journal.log.nextSequence, this.#records, stored);
     const [{ serviceMs }, { newestMs }] = [running.shard.now(), this.#history];
     world.judge.check(
       'the time of a shard does not go back',
@@ -349,7 +351,7 @@ export class ShardThread {
           const { atAppend } = machine;
           machine.atAppend = null;
           atAppend?.();
-          history.appended(turn, appended.locations);
+          history.appended(turn, journal.ownership.epoch, appended.locations);
           this.undurable.appended(appended.durable);
           for (const admission of this.#admissions) admission.appended(turn);
           const last = log.nextSequence - 1;
