@@ -30,8 +30,9 @@ export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | n
 }
 
 /**
- * Rejects with `JournalDamaged` unless the database is that of the service. `claim` is called at
- * the first start, for each of the others; whatever it rejects with, the start is tried again.
+ * Rejects with `JournalDamaged` unless the database is that of the service, and with another error
+ * while that is not known. `claim` is called at the first start, for each of the others; whatever
+ * it rejects with, the start is tried again.
  */
 export async function refuseForeign(
   primary: Primary,
@@ -50,23 +51,39 @@ export async function refuseForeign(
     await writeService(primary, wanted);
     found = await serviceAt(primary);
   }
+  if (found === null && database.first !== null) {
+    await requireBegun(database.first);
+    found = await serviceAt(primary);
+  }
   const refusal = refusalOf(found, wanted);
   if (refusal !== null) throw new JournalDamaged(`${primary.name} ${refusal}`, { isRemote: true });
 }
 
+/**
+ * Until the first database knows of a service, none has begun, and may claim a database that is
+ * empty still. Rejects with an error then, so that it is tried again.
+ */
+async function requireBegun(first: PostgresOptions): Promise<void> {
+  const found = await serviceIn(first);
+  if (typeof found === 'string') throw new Error(found);
+  if (found === null)
+    throw new Error('the first database of PAYMENTS_JOURNAL_URL does not say yet whose service it has');
+}
+
 async function writeService(primary: Primary, wanted: StoredService): Promise<void> {
   const { folder, generation, shards, partitions, division } = wanted;
-  await primary.query({
-    text: `insert into payments.service (folder, generation, shards, partitions, division)
-           values ($1, $2, $3, $4, $5) on conflict do nothing`,
-    values: [folder, generation, shards, partitions, division],
-  });
-  // An older release would begin logs here that other databases have.
+  // An older release would begin logs here that other databases have. What ends between the two
+  // statements is begun again.
   if (division !== null)
     await primary.query({
       text: 'update payments.version set oldest = greatest(oldest, $1::integer)',
       values: [listVersion],
     });
+  await primary.query({
+    text: `insert into payments.service (folder, generation, shards, partitions, division)
+           values ($1, $2, $3, $4, $5) on conflict do nothing`,
+    values: [folder, generation, shards, partitions, division],
+  });
 }
 
 /**

@@ -11,7 +11,8 @@ import { PostgresLease } from '../../src/postgresql/lease-table.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { PartitionTables } from '../../src/postgresql/partition-table.ts';
-import { findPrimary } from '../../src/postgresql/primary.ts';
+import { findPrimary, withPrimary } from '../../src/postgresql/primary.ts';
+import { migrate } from '../../src/postgresql/schema.ts';
 import { retriedAtOnce } from './retries.ts';
 import { leftOut, startServers } from './servers.ts';
 
@@ -105,6 +106,47 @@ test('the first start says of each database whose it is, and of which partitions
   );
   await refused(exchanged, 2, /has the logs of the partitions 0-1 .* for the partitions 2-3/);
   await refused(ownersIn([databaseNamed(names[0]!, null)]), 0, /names it for all partitions/);
+  await log.close();
+});
+
+test('a database that nobody has claimed yet is waited for until the service has begun', skip, async () => {
+  const { databases, ownersIn } = await bench(...twoRanges);
+  const [first, second] = ownersIn(databases) as [OwnerOptions, OwnerOptions];
+  const waits = Promise.withResolvers<string>();
+  const onTrouble = (trouble: string | null) => trouble !== null && waits.resolve(trouble);
+  const other = logOf({ ...second, onTrouble }, 2);
+  const acquired = other.acquire(0);
+  assert.match(
+    String(await Promise.race([waits.promise, acquired])),
+    /does not say yet whose service it has/,
+  );
+  const log = logOf(first, 0);
+  await log.acquire(0);
+  assert.equal((await acquired).epoch, 1);
+  for (const each of [log, other]) await each.close();
+});
+
+test('releases that know one database alone are kept out before a service begins', skip, async () => {
+  const { server, names, databases, ownersIn } = await bench(...twoRanges);
+  for (const [i, database] of databases.entries()) {
+    await withPrimary(database, ({ client }) => migrate(client));
+    await server.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+       create trigger refuse before update on payments.version for each row execute function refuse()`,
+      names[i]!,
+    );
+  }
+  const refused = Promise.withResolvers<void>();
+  const onTrouble = (trouble: string | null) => {
+    if (trouble?.includes('refused')) refused.resolve();
+  };
+  const log = logOf({ ...ownersIn(databases)[0]!, onTrouble }, 0);
+  const acquired = log.acquire(0);
+  await refused.promise;
+  for (const name of names) await server.query('drop trigger refuse on payments.version', name);
+  await acquired;
+  for (const name of names)
+    assert.deepEqual(await server.query('select oldest from payments.version', name), [{ oldest: 10 }]);
   await log.close();
 });
 
