@@ -166,7 +166,7 @@ function movedTo(result: MovedLog): string {
 }
 
 function movedFrom(result: MovedLog): string {
-  return `${result.folder} holds its log alone: ${ends(result)}. Start the service without PAYMENTS_JOURNAL_URL from now on.`;
+  return `${result.folder} holds its log alone: ${ends(result)}. Start the service without PAYMENTS_JOURNAL_URL from now on, or import it into PostgreSQL first.`;
 }
 
 function compared({ folder, shards, findings }: ComparedLog): string {
