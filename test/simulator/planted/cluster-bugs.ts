@@ -171,11 +171,6 @@ export const clusterBugs = [
     'if (await table.isForgotten(epoch, isDoubtful))',
     'if (await table.isForgotten(Number.MAX_SAFE_INTEGER, false))',
   ]),
-  bug('an old holder of the lease believes itself again before it has asked the other databases', [
-    'cluster/lease-keeper.ts',
-    'const isDoubtful = !isTrusted();',
-    'const isDoubtful = false && isTrusted();',
-  ]),
   bug('the first start does not write whose the second database is', [
     'postgresql/service-table.ts',
     'for (const other of database.others) await claim(other);',
