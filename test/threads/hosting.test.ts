@@ -19,6 +19,7 @@ function fakeThread() {
   const asked: string[] = [];
   const thread = {
     ready: Promise.resolve(),
+    waits: new Promise(() => {}),
     isReady: true,
     isElsewhere: false,
     process: null,
