@@ -69,9 +69,24 @@ export function latestClock(states: readonly ClockState[]): ClockState | null {
 }
 
 /** The clock after an entry of the log, which may be newer than the clock that was stored. */
-export function clockAfter({ clock, ids }: ClockState, { timeMs, changes }: ReplayedEntry): ClockState {
-  const lastMs = Math.max(ids.lastMs, ...changes.map(({ id }) => timeOfId(id)));
-  return { clock: storedNotBefore(clock, timeMs), ids: { ...ids, lastMs } };
+export function clockAfter({ clock, ids }: ClockState, entry: ReplayedEntry): ClockState {
+  return { clock: storedNotBefore(clock, entry.timeMs), ids: idsAfter(ids, entry) };
+}
+
+/**
+ * The times of ids after an entry. How far they were ahead of the clock is told by when the records
+ * were made, which is known by the second.
+ */
+export function idsAfter(ids: IdTimes, { changes }: Pick<ReplayedEntry, 'changes'>): IdTimes {
+  let { lastMs } = ids;
+  let leads: IdLeads = ids;
+  for (const { id, created } of changes) {
+    const idMs = timeOfId(id);
+    const leadMs = idMs - (created * 1_000 + 999);
+    if (leadMs > 0) leads = withLead(leads, idMs, leadMs);
+    lastMs = Math.max(lastMs, idMs);
+  }
+  return { ...leads, lastMs };
 }
 
 /** The clock of a folder from which only one time is known. */

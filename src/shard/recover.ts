@@ -3,12 +3,12 @@
 
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import type { Clocks } from '../core/clock.ts';
-import { noLeads, timeOfId, withLead } from '../core/ids.ts';
+import { noLeads, withLead } from '../core/ids.ts';
 import { type ClockObserver, ServiceClock } from '../core/service-clock.ts';
 import { networkCallIndex } from '../domain/indexes.ts';
 import type { NetworkCallRecord } from '../domain/record.ts';
 import { type Journal, JournalDamaged } from '../journal/journal.ts';
-import { clockKey, readClock } from './metadata.ts';
+import { clockKey, idsAfter, readClock } from './metadata.ts';
 import type { ShardState } from './shard-state.ts';
 
 /** The clock of a shard, which goes on where it was. Recovery moves it to where the log ends. */
@@ -23,22 +23,22 @@ export async function recover(state: ShardState, journal: Journal, clock: Servic
   const { serviceMs, nowMs } = clock.read();
   const sinceMs = serviceMs - idempotencyRetentionMs;
   state.keys.index.load(checkpoint.packedIdempotencyRecords(sinceMs), sinceMs);
-  const ids = readClock(checkpoint.getMetadata(clockKey))?.ids ?? { lastMs: 0, ...noLeads };
-  let lastIdMs = ids.lastMs;
+  let ids = readClock(checkpoint.getMetadata(clockKey))?.ids ?? { lastMs: 0, ...noLeads };
   const organizations = new Set<string>();
   for await (const entries of journal.replay()) {
     for (const entry of entries) {
       for (const change of entry.changes) {
         state.records.restore(change);
         organizations.add(change.org);
-        lastIdMs = Math.max(lastIdMs, timeOfId(change.id));
       }
+      ids = idsAfter(ids, entry);
       if (entry.idempotency !== null) state.keys.index.add(entry.idempotency);
       clock.notBefore(entry.timeMs);
     }
   }
   refuseStrangers(organizations, state);
-  state.ids.start({ ...withLead(ids, lastIdMs, lastIdMs - nowMs), lastMs: lastIdMs });
+  const { lastMs } = ids;
+  state.ids.start({ ...withLead(ids, lastMs, lastMs - nowMs), lastMs });
   for (const call of openNetworkCalls(state)) {
     state.openCalls.observe(call);
     if (!call.accepted) state.keys.markRunning(call.request);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
-import { idFloor, noLeads, timeOfId } from '../../src/core/ids.ts';
+import { idFloor, idTimeAfter, noLeads, timeOfId } from '../../src/core/ids.ts';
 import { believedAfterMs, ServiceClock } from '../../src/core/service-clock.ts';
 import { clientBounds } from '../../src/shard/memory.ts';
 import {
@@ -23,8 +23,10 @@ const state = (serviceMs: number, lastMs: number, leadMs: number) => {
   return { clock, ids: { lastMs, leadMs, episodes: [] } };
 };
 
-const entry = (timeMs: number, ids: readonly string[]) =>
-  ({ sequence: 1, timeMs, idempotency: null, cause: null, changes: ids.map((id) => ({ id })) }) as never;
+const entry = (timeMs: number, ids: readonly string[], created = 2) => {
+  const changes = ids.map((id) => ({ id, created }));
+  return { sequence: 1, timeMs, idempotency: null, cause: null, changes } as never;
+};
 
 test('a clock is stored as it is; none, or the one time of an early folder, is a clock, too', () => {
   const stored = { ...state(5, 7, 2), clock: { ...state(5, 7, 2).clock, boot: 'b' } };
@@ -62,9 +64,10 @@ test('the clock of several shards is the latest, and their ids go on behind all 
   assert.deepEqual(latestClock([early]), early);
 });
 
+const idAt = (ms: number) => idFloor('pi', ms).padEnd('pi_'.length + 25, '0');
+
 test('an entry of the log may be newer than the clock, and so may the ids in it', () => {
   const base = state(1_000, 2_000, 3);
-  const idAt = (ms: number) => idFloor('pi', ms).padEnd('pi_'.length + 25, '0');
   assert.equal(timeOfId(idAt(2_500)), 2_500);
   assert.deepEqual(clockAfter(base, entry(500, [])), base);
   assert.deepEqual(clockAfter(base, entry(1_500, [])), {
@@ -79,6 +82,21 @@ test('an entry of the log may be newer than the clock, and so may the ids in it'
       ...base,
       ids: { lastMs, leadMs: 3, episodes: [] },
     });
+});
+
+test('ids in the log that were made ahead of the clock count as such, by the seconds of their records', () => {
+  const before = state(1_000, 60_000, 3);
+  for (const [idMs, created, leads] of [
+    [60_999, 60, { leadMs: 3, episodes: [] }],
+    [61_002, 60, { leadMs: 3, episodes: [] }],
+    [61_500, 60, { leadMs: 501, episodes: [] }],
+    [70_000, 60, { leadMs: 3, episodes: [{ untilMs: 70_000, leadMs: 9_001 }] }],
+  ] as const) {
+    const { ids } = clockAfter(before, entry(500, [idAt(idMs)], created));
+    assert.deepEqual(ids, { lastMs: idMs, ...leads });
+    // What was made in that second comes before the bound.
+    assert(idMs < idTimeAfter((created + 1) * 1_000, ids));
+  }
 });
 
 test('metadata is of a scope when its name has a slash', () => {
