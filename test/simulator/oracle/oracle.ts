@@ -112,7 +112,7 @@ export class Oracle {
 
   /** Of what was damaged nobody knows what is left of it. */
   #judge(what: string, differs: () => string | null): void {
-    if (this.#world.isDamaged && !this.#world.isForgetful) return;
+    if (!this.#world.fitsTogether) return;
     let difference: string | null;
     try {
       difference = differs();

@@ -54,7 +54,7 @@ export class Outbox {
   }
 
   #check(fault: string | null): void {
-    if (this.#world.isDamaged) return;
+    if (!this.#world.fitsTogether) return;
     this.#world.judge.check('webhook threads have what is due', fault === null, () => fault ?? '');
   }
 
@@ -91,10 +91,10 @@ export class Outbox {
     }
     const refused = refuses();
     take((outcome) => outcomes.push(outcome));
-    if (refused || refuses() || this.#world.isDamaged) {
+    if (refused || refuses() || !this.#world.fitsTogether) {
       const taken = new Set(batch.acknowledged(number).map((each) => `${each.delivery} ${each.number}`));
       for (const report of reports)
-        if (this.#world.isDamaged || taken.has(`${report.delivery} ${report.number}`))
+        if (!this.#world.fitsTogether || taken.has(`${report.delivery} ${report.number}`))
           ended(thread, report, batch.serviceMs);
       return;
     }

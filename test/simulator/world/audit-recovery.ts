@@ -17,7 +17,7 @@ export function auditRecovery(
   records: Records,
   isHere: (org: string) => boolean,
 ): void {
-  if (world.isDamaged && !world.isForgetful) return;
+  if (!world.fitsTogether) return;
   world.happened.add('recovered');
   auditMemory(world, shard, records);
   auditIndexes(world, shard, records);

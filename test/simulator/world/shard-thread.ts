@@ -315,8 +315,7 @@ export class ShardThread {
   #remembering(journal: OwnJournal): Journal {
     const records = this.#records;
     const { machine } = this.#options;
-    const { isDamaged, isForgetful } = this.#options.world;
-    if (!isDamaged || isForgetful)
+    if (this.#options.world.fitsTogether)
       for (const record of journal.checkpoint.records()) records.set(record.id, record);
     const remember = (changes: readonly Change[]) => {
       for (const change of changes) {

@@ -83,6 +83,11 @@ export class World {
     this.receivers = new Receivers(this);
   }
 
+  /** Whether what the disk holds fits together, so that a model of it knows what must come of it. */
+  get fitsTogether(): boolean {
+    return !this.isDamaged || this.isForgetful;
+  }
+
   /** Nodes share the service. */
   get hasNodes(): boolean {
     return this.settings.nodes > 0;
