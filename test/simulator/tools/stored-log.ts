@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { tagBytes } from '../../../src/disk/identity.ts';
-import { type Table, tableOf, withTable } from '../disk/contents.ts';
+import { type Contents, type Table, tableOf, withTable } from '../disk/contents.ts';
 import { EnvironmentFile, Folder, type Volume } from '../disk/volume.ts';
 import type { Random } from '../kernel/random.ts';
 
@@ -44,6 +44,31 @@ export function batchesIn(volume: Volume, log: string): BatchOnDisk[] {
     const batches = rows.map((bytes, row) => batchOf(bytes, first, file, row + labelRows));
     return batches.filter(({ firstSequence }) => firstSequence < end);
   });
+}
+
+/**
+ * What a power cut could still take of a log: names of files. A batch that arrives in a segment which was left behind is none of the
+ * log's.
+ */
+export function unsyncedIn(volume: Volume, log: string): string[] {
+  const segments = segmentsIn(volume, log);
+  return segments.flatMap(({ file }, i) => {
+    const unsynced = volume.unsyncedAt(file);
+    const next = segments[i + 1];
+    if (unsynced === null || (next !== undefined && hasOnlyLate(volume, file, next.first))) return [];
+    return [unsynced];
+  });
+}
+
+/** Whether what was written and is not synced of a segment, which the log has left behind, lies beyond where the next one begins. */
+function hasOnlyLate(volume: Volume, file: string, end: number): boolean {
+  const { history, contents } = environmentAt(volume, file);
+  return history.length > 1 && rowsBefore(history[0]!, end) === rowsBefore(contents, end);
+}
+
+function rowsBefore(contents: Contents, end: number): number {
+  const rows = tableOf(contents, '').values.slice(labelRows);
+  return rows.filter((bytes) => batchOf(bytes).firstSequence < end).length;
 }
 
 export function batchOf(bytes: Buffer, segment = 0, file = '', row = 0): BatchOnDisk {
