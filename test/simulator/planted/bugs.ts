@@ -153,7 +153,7 @@ const lists = [
     '{ start: high, end: low, reverse: true, exclusiveStart: true }',
     '{ start: high, end: low, reverse: true, exclusiveStart: false }',
   ]),
-  bug('new ids do not come after the old ones', ['shard/recover.ts', 'lastMs: lastIdMs }', 'lastMs: 0 }']),
+  bug('new ids do not come after the old ones', ['shard/recover.ts', ', lastMs });', ', lastMs: 0 });']),
   bug('a changed record stays in the cache as it was', [
     'store/record-store.ts',
     '    this.#memtable.put(change, this.#cache.changed(change));',
