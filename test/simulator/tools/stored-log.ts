@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { tagBytes } from '../../../src/disk/identity.ts';
-import { type Contents, type Table, tableOf, withTable } from '../disk/contents.ts';
+import { type Contents, tableOf, withTable } from '../disk/contents.ts';
 import { EnvironmentFile, Folder, type Volume } from '../disk/volume.ts';
 import type { Random } from '../kernel/random.ts';
 
@@ -27,48 +27,57 @@ export interface BatchOnDisk {
   readonly bytes: Buffer;
 }
 
+interface Segment {
+  /** Its first sequence. */
+  readonly first: number;
+  /** The first sequence of the next one; Infinity: it is the newest. */
+  readonly end: number;
+  readonly file: string;
+}
+
 /** The segments of a log, oldest first; empty ones, too. */
-export function segmentsIn(volume: Volume, log: string): { readonly first: number; readonly file: string }[] {
+export function segmentsIn(volume: Volume, log: string): Segment[] {
   const folder = volume.find(log);
   const names = folder instanceof Folder ? [...folder.entries.keys()] : [];
   const segments = names.filter((name) => segmentPattern.test(name)).sort();
-  return segments.map((name) => ({ first: Number(name), file: `${log}/${name}/data.mdb` }));
+  return segments.map((name, i) => ({
+    first: Number(name),
+    end: Number(segments[i + 1] ?? Number.POSITIVE_INFINITY),
+    file: `${log}/${name}/data.mdb`,
+  }));
 }
 
 /** The batches of a log in order, without those that an owner wrote which had lost it. */
 export function batchesIn(volume: Volume, log: string): BatchOnDisk[] {
-  const segments = segmentsIn(volume, log);
-  return segments.flatMap(({ first, file }, i) => {
-    const end = segments[i + 1]?.first ?? Number.POSITIVE_INFINITY;
-    const rows = ownTable(volume, file).values.slice(labelRows);
-    const batches = rows.map((bytes, row) => batchOf(bytes, first, file, row + labelRows));
-    return batches.filter(({ firstSequence }) => firstSequence < end);
-  });
+  return segmentsIn(volume, log).flatMap((segment) =>
+    ownBatches(segment, environmentAt(volume, segment.file).contents),
+  );
+}
+
+/** The batches of a segment up to where the next one begins: what an owner that had lost the log wrote lies beyond. */
+function ownBatches({ first, end, file }: Segment, contents: Contents): BatchOnDisk[] {
+  const rows = tableOf(contents, '').values.slice(labelRows);
+  const batches = rows.map((bytes, row) => batchOf(bytes, first, file, row + labelRows));
+  return batches.filter(({ firstSequence }) => firstSequence < end);
 }
 
 /**
- * What a power cut could still take of a log: names of files. A batch that arrives in a segment which was left behind is none of the
+ * What a power cut could still take of the segments of a log: paths. A batch that arrives in one which was left behind is none of the
  * log's.
  */
-export function unsyncedIn(volume: Volume, log: string): string[] {
-  const segments = segmentsIn(volume, log);
-  return segments.flatMap(({ file }, i) => {
-    const unsynced = volume.unsyncedAt(file);
-    const next = segments[i + 1];
-    if (unsynced === null || (next !== undefined && hasOnlyLate(volume, file, next.first))) return [];
-    return [unsynced];
+export function unsyncedSegments(volume: Volume, log: string): string[] {
+  return segmentsIn(volume, log).flatMap((segment) => {
+    const unsynced = volume.unsyncedAt(segment.file);
+    return unsynced === null || hasOnlyLate(volume, segment) ? [] : [unsynced];
   });
 }
 
-/** Whether what was written and is not synced of a segment, which the log has left behind, lies beyond where the next one begins. */
-function hasOnlyLate(volume: Volume, file: string, end: number): boolean {
-  const { history, contents } = environmentAt(volume, file);
-  return history.length > 1 && rowsBefore(history[0]!, end) === rowsBefore(contents, end);
-}
-
-function rowsBefore(contents: Contents, end: number): number {
-  const rows = tableOf(contents, '').values.slice(labelRows);
-  return rows.filter((bytes) => batchOf(bytes).firstSequence < end).length;
+/** Whether all that is not synced of a segment came when the log had left it behind. */
+function hasOnlyLate(volume: Volume, segment: Segment): boolean {
+  const { history, contents } = environmentAt(volume, segment.file);
+  const isLeft = segment.end < Number.POSITIVE_INFINITY;
+  const own = (state: Contents) => ownBatches(segment, state).length;
+  return isLeft && history.length > 1 && own(history[0]!) === own(contents);
 }
 
 export function batchOf(bytes: Buffer, segment = 0, file = '', row = 0): BatchOnDisk {
@@ -90,10 +99,6 @@ function environmentAt(volume: Volume, file: string): EnvironmentFile {
   const found = volume.find(file);
   if (found instanceof EnvironmentFile) return found;
   throw new Error(`${file} is no environment`);
-}
-
-function ownTable(volume: Volume, file: string): Table {
-  return tableOf(environmentAt(volume, file).contents, '');
 }
 
 /** Gives a segment another label. */

@@ -12,7 +12,7 @@ import { logFilesIn } from '../../../src/journal/log-files.ts';
 import { foldersOfJournal } from '../../../src/journal/open-journal.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
-import { unsyncedIn } from '../tools/stored-log.ts';
+import { unsyncedSegments } from '../tools/stored-log.ts';
 import { isOfDisk } from './failures.ts';
 import type { World } from './world.ts';
 
@@ -33,7 +33,7 @@ class WatchedCopy extends JournalCopy {
   override sync(): void {
     super.sync();
     const { judge, machine, hasLied } = this.#world;
-    const unsynced = unsyncedIn(machine.volume, this.#log);
+    const unsynced = unsyncedSegments(machine.volume, this.#log);
     judge.check(
       'a backup and the archive hold what was acknowledged',
       unsynced.length === 0 || hasLied,
