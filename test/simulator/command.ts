@@ -1,6 +1,7 @@
 // What the command does, apart from the stand-ins that must be there before the sources are loaded.
 
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { hasNodes } from './cluster-plan.ts';
 import { keepPlan } from './found/plans.ts';
@@ -37,7 +38,10 @@ export async function command(args: readonly string[]): Promise<number> {
   }
   const [from, to] = rangeOf(values.seed, values.seeds);
   const seconds = Number(values.time ?? Infinity);
-  const processes = Number(values.processes ?? 1);
+  // A trace is printed by the process that keeps it, and a step tells that the seeds are divided already.
+  const isOne = shown.trace || values.step !== undefined;
+  const most = isOne ? 1 : Math.min(availableParallelism(), to - from + 1);
+  const processes = Number(values.processes ?? most);
   const areWithNodes = values.nodes === true;
   if (processes > 1) return tell(await searchIn(processes, [from, to], seconds, areWithNodes), shown);
   const plans = plansOf(from, to, Number(values.step ?? 1), areWithNodes);

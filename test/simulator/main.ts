@@ -3,7 +3,7 @@
 //   npm run simulate -- --seed 7              one seed, with its trace where it finds something
 //   npm run simulate -- --seeds 1..2000       many; stops at the first finding
 //   npm run simulate -- --seeds 1.. --time 60 as many as fit into so many seconds
-//   npm run simulate -- --seeds 1.. --time 600 --processes 2   in so many processes at once
+//   npm run simulate -- --seeds 1..2000 --processes 1   in so many processes instead of one for each core
 //   npm run simulate -- --seeds 600 --nodes   those of them with nodes only
 //   npm run simulate -- --seed 7 --as-it-is   without making what it finds shorter
 //   npm run simulate -- --seed 7 --keep NAME  keeps the shortest plan that finds the same, in test/simulator/found

@@ -19,7 +19,9 @@ export function findPlanted(names: readonly string[]): number {
     const env = { ...process.env, SIMULATOR_PLANTED: name };
     const isOfNodes = clusterBugs.some((each) => each.name === name);
     const most = isOfNodes ? nodeSeedsMax : seedsMax;
-    const args = [main, '--as-it-is', '--seeds', `1..${most}`, ...(isOfNodes ? ['--nodes'] : [])];
+    // One process comes upon the first seed that finds it.
+    const args = [main, '--as-it-is', '--processes', '1', '--seeds', `1..${most}`];
+    if (isOfNodes) args.push('--nodes');
     const { stdout, stderr, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
     const [, seed, assertion] = /^seed (\d+): (.*)$/m.exec(stdout) ?? [];
     if (seed !== undefined) {
