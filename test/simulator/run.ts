@@ -89,7 +89,7 @@ async function play(world: World, plan: Plan): Promise<void> {
     await tighten(world, clients, operators, shops[1]!);
   });
   await until(setUpMs, () => clients.outstanding === 0);
-  if (host instanceof Cluster) host.watch.shops = shops.filter(({ livemode }) => !livemode);
+  if (host instanceof Cluster) host.watch.askFor(shops.filter(({ livemode }) => !livemode));
   const beganMs = simulation.nowMs;
   const asking = { world, clients, operators, shops };
   const context: ActContext = { ...asking, service };

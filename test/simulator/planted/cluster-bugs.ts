@@ -146,6 +146,15 @@ export const clusterBugs = [
     '    if (this.#unchangedMs < silentMs * (comesLast() ? lastPatience : 1)) return;',
     '    if (this.#unchangedMs < 3.5 * silentMs) return;',
   ]),
+  bug(
+    'a shard that was taken over refuses writes for eight seconds',
+    ['threads/running-shard.ts', '  #isPaused: boolean;\n', '  #isPaused: boolean;\n  #looks = 0;\n'],
+    [
+      'threads/running-shard.ts',
+      '    const isFull = this.#room.isFull();',
+      '    const isNew = this.#options.journal.ownership.epoch > 1 && this.#looks++ < 8;\n    const isFull = isNew || this.#room.isFull();',
+    ],
+  ),
   bug('requests are passed on to the node that served before', [
     'cluster/lease-keeper.ts',
     '    if (address === this.#holder) return;',
