@@ -54,7 +54,7 @@ function withoutCertificates({ NODE_EXTRA_CA_CERTS: extra, SSL_CERT_FILE: file }
 
 const timeout = 600_000;
 /** More than there are processors, because most files also wait: for a timer, or for the end of a process. */
-const concurrency = availableParallelism() + 2;
+const concurrency = 3 * availableParallelism();
 
 /** Runs what is named by the command line of node:test, whose options may be among it. */
 async function runNamed(): Promise<void> {
