@@ -6,7 +6,7 @@ import { statusOf } from '../../src/contract/errors/table.ts';
 import { eventStreamsAtOnceMax } from '../../src/contract/limits.ts';
 import { EventStreams, eventStreamsMax } from '../../src/edge/api/event-stream.ts';
 import { eventSource, requestSource } from '../../src/edge/api/stream-sources.ts';
-import { TailStreams } from '../../src/edge/dashboard/tail-stream.ts';
+import { TailStreams, tailStreamsMax } from '../../src/edge/dashboard/tail-stream.ts';
 import type { Exchange } from '../../src/edge/http/exchange.ts';
 import type { RequestHead } from '../../src/edge/http/request-head.ts';
 import type { AskLogs } from '../../src/request-logs/query.ts';
@@ -57,7 +57,7 @@ test('a stream that loses its slot ends before its next item, and at once when i
     const exchange = {
       isOpen: true,
       hasRoomFor: () => true,
-      isStuckSince: () => isSlow,
+      isStuck: isSlow,
       begin() {},
       write: async () => (isSlow ? ended : undefined),
       cut() {
@@ -179,4 +179,34 @@ test('a list of the dashboard is not shown while the directory may not be believ
   const first = { kind: 'tail', list: 'x', source: 'requests', org: 'org_1', livemode: false, member: 'm' };
   await tails.stream(exchange as never, first as never, away);
   assert.deepEqual(said, ['begin', 'finish']);
+});
+
+test('where sixteen organizations have all live lists, another one gets the newest of those that have most', async () => {
+  let isOver = false;
+  const news = { ok: true, body: '[]', cursor: 'evt_1' };
+  const shardOf = () => ({ ask: async () => news }) as never;
+  const tails = new TailStreams({ shardOf, askLogs: async () => null, isTrusted: () => !isOver });
+  const ended: string[] = [];
+  const open = (org: string, member: string) => {
+    const exchange = {
+      isOpen: true,
+      isStuck: false,
+      begin() {},
+      write: async () => {},
+      finish: () => ended.push(org),
+    };
+    const first = { kind: 'tail', list: 'x', source: 'events', org, livemode: false, member };
+    return tails.stream(exchange as never, first as never, async () => first as never);
+  };
+  const { all, ofOrganization, ofMember } = tailStreamsMax;
+  const crowd = Array.from({ length: all }, (_, i) =>
+    open(`org_${Math.floor(i / ofOrganization)}`, `member_${Math.floor(i / ofMember)}`),
+  );
+  const other = [open('org_other', 'member_a'), open('org_other', 'member_a')];
+  await crowd.at(-1);
+  await crowd.at(-1 - ofOrganization);
+  assert.deepEqual(ended.sort(), ['org_14', 'org_15']);
+  assert.equal(await open('org_0', 'member_0'), false);
+  isOver = true;
+  assert.deepEqual(new Set(await Promise.all([...crowd, ...other])), new Set([true]));
 });

@@ -9,6 +9,7 @@ import { eventStreamsAtOnceMax } from '../../contract/limits.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { Shares } from '../http/shares.ts';
+import { takeStreamSlot } from '../http/stream-slot.ts';
 
 /** Of all organizations together, at each edge. Who has fewer takes the place of who has most. */
 export const eventStreamsMax = 64;
@@ -74,20 +75,15 @@ export class EventStreams {
     const { exchange, org, source } = call;
     const { lastEventId } = call.head;
     if (lastEventId !== '' && !source.isPosition(lastEventId)) return wrongPosition;
-    let isLost = false;
-    const end = this.#slots.take([org], () => {
-      isLost = true;
-      // A slow client would hold the rest of a piece for as long as it may.
-      if (exchange.isStuckSince(Number.POSITIVE_INFINITY)) exchange.cut();
-    });
-    if (end === null) return tooMany;
+    const slot = takeStreamSlot(this.#slots, [org], exchange);
+    if (slot === null) return tooMany;
     try {
       const begun = await this.#begin(call);
       if (typeof begun !== 'string') return begun;
-      await this.#follow({ ...call, isAllowed: () => !isLost && call.isAllowed() }, begun);
+      await this.#follow({ ...call, isAllowed: () => !slot.isLost && call.isAllowed() }, begun);
       return null;
     } finally {
-      end();
+      slot.giveBack();
     }
   }
 

@@ -33,6 +33,11 @@ interface DashboardVisitsOptions {
   readonly isTrusted: () => boolean;
 }
 
+type ExportAnswer = Extract<DashboardAnswer, { kind: 'export' }>;
+
+/** Asks the main thread once more for what the visit was answered with. */
+type Again = () => Promise<DashboardAnswer | Unanswered>;
+
 /** When somebody may try again who has too much under way. */
 const busySeconds = 5;
 
@@ -46,7 +51,7 @@ export class DashboardVisits {
   readonly #options: DashboardVisitsOptions;
   readonly #tails: TailStreams;
   // At each edge: for all members together, for one organization, and for one of its members.
-  readonly #slots = { tail: new Shares(256, [16, 4]), export: new Shares(16, [4, 2]) };
+  readonly #exports = new Shares(16, [4, 2]);
 
   constructor(options: DashboardVisitsOptions) {
     this.#options = options;
@@ -84,16 +89,23 @@ export class DashboardVisits {
     if (answer.kind === 'page') return reply(exchange, answer);
     if (answer.kind === 'file') return exchange.answer(200, keptHeaders(answer.type), answer.bytes);
     exchange.holder = answer.org;
-    const end = this.#slots[answer.kind].take([answer.org, answer.member]);
-    if (end === null) return replyTooMany(exchange, stranger, busySeconds);
-    const { shardOf, isTrusted } = this.#options;
     const again = () => this.#ask(exchange, { ...request, isRepeated: true });
+    const isTaken =
+      answer.kind === 'tail'
+        ? await this.#tails.stream(exchange, answer, again)
+        : await this.#export(exchange, answer, again);
+    if (!isTaken) replyTooMany(exchange, stranger, busySeconds);
+  }
+
+  /** False: the member, the organization or all have as many under way as they may. */
+  async #export(exchange: Exchange, answer: ExportAnswer, again: Again): Promise<boolean> {
+    const end = this.#exports.take([answer.org, answer.member]);
+    if (end === null) return false;
+    const { shardOf, isTrusted } = this.#options;
     try {
-      if (answer.kind === 'tail') await this.#tails.stream(exchange, answer, again);
-      else {
-        const isAllowed = createExportCheck(again, isTrusted, () => performance.now());
-        await streamExport(exchange, notStored, shardOf(answer.org), answer, isAllowed);
-      }
+      const isAllowed = createExportCheck(again, isTrusted, () => performance.now());
+      await streamExport(exchange, notStored, shardOf(answer.org), answer, isAllowed);
+      return true;
     } finally {
       end();
     }
@@ -131,7 +143,7 @@ const troubleStatus = 503;
  * is away for a moment.
  */
 export function createExportCheck(
-  again: () => Promise<DashboardAnswer | Unanswered>,
+  again: Again,
   isTrusted: () => boolean,
   nowMs: () => number,
 ): () => Promise<boolean> {

@@ -10,9 +10,14 @@ import type { ShardClient } from '../../shard/client.ts';
 import { notStored } from '../api/api.ts';
 import { heartbeat, heartbeatMs } from '../api/event-stream.ts';
 import { type Exchange, headerLines } from '../http/exchange.ts';
+import { Shares } from '../http/shares.ts';
+import { type StreamSlot, takeStreamSlot } from '../http/stream-slot.ts';
 import type { DashboardAnswer, Unanswered } from './dashboard-port.ts';
 
 type TailAnswer = Extract<DashboardAnswer, { kind: 'tail' }>;
+
+/** At each edge: for all members together, for one organization, and for one of its members. */
+export const tailStreamsMax = { all: 256, ofOrganization: 16, ofMember: 4 };
 
 const lookMs = 500;
 /** So that a stream ends soon after its session. */
@@ -30,23 +35,36 @@ interface TailStreamOptions {
 
 export class TailStreams {
   readonly #options: TailStreamOptions;
+  readonly #slots = new Shares(tailStreamsMax.all, [tailStreamsMax.ofOrganization, tailStreamsMax.ofMember]);
+
   constructor(options: TailStreamOptions) {
     this.#options = options;
   }
 
-  /** Answers with the stream. `again` asks the main thread for the list as it is then. */
+  /**
+   * Answers with the stream, until it loses its slot to an organization with fewer; false when there
+   * is none for it. `again` asks the main thread for the list as it is then.
+   */
   async stream(
     exchange: Exchange,
     first: TailAnswer,
     again: () => Promise<DashboardAnswer | Unanswered>,
-  ): Promise<void> {
-    exchange.begin(200, headers);
-    await this.#write(exchange, first, again);
-    exchange.finish();
+  ): Promise<boolean> {
+    const slot = takeStreamSlot(this.#slots, [first.org, first.member], exchange);
+    if (slot === null) return false;
+    try {
+      exchange.begin(200, headers);
+      await this.#write(exchange, slot, first, again);
+      exchange.finish();
+      return true;
+    } finally {
+      slot.giveBack();
+    }
   }
 
   async #write(
     exchange: Exchange,
+    slot: StreamSlot,
     first: TailAnswer,
     again: () => Promise<DashboardAnswer | Unanswered>,
   ): Promise<void> {
@@ -55,7 +73,7 @@ export class TailStreams {
     let shown = '';
     let answer = first;
     let [askedAt, writtenAt] = [performance.now(), Number.NEGATIVE_INFINITY];
-    while (exchange.isOpen && !exchange.isClosing && this.#options.isTrusted()) {
+    while (exchange.isOpen && !exchange.isClosing && !slot.isLost && this.#options.isTrusted()) {
       const now = performance.now();
       if (answer.list !== shown) {
         shown = answer.list;

@@ -103,6 +103,11 @@ export class Exchange {
     return this.#exchanges.closing;
   }
 
+  /** The client has not taken enough of its answer. */
+  get isStuck(): boolean {
+    return this.#stuckAt !== null;
+  }
+
   /** The client has not taken enough of its answer since `time`. */
   isStuckSince(time: number): boolean {
     return this.#stuckAt !== null && this.#stuckAt < time;
