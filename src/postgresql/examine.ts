@@ -32,10 +32,12 @@ export async function examinePostgres(options: PostgresOptions, isSingle: boolea
     try {
       return describe(primary, await look(primary), isSingle);
     } catch (error) {
-      return `${primary.name}: ${(error as Error).message}`;
+      return { ok: false, detail: `${primary.name}: ${(error as Error).message}` };
     }
   });
-  return typeof examined === 'string' ? { ok: false, detail: examined } : examined;
+  if (typeof examined !== 'string') return examined;
+  const detail = `${examined}: start the primary, or promote a standby (docs/operations.md, Failing over)`;
+  return { ok: false, detail };
 }
 
 async function look(primary: Primary): Promise<Found | undefined> {

@@ -33,6 +33,12 @@ test('how far the standbys are is told, or what the role needs to see it', {
     return found.ok ? undefined : found.detail;
   });
   assert.match(alone, /: no standby follows it, so writes wait: start one, or have one follow it \(docs/);
+  await servers.all[0]!.stop('fast');
+  const gone = await examinePostgres(options, false);
+  assert.match(
+    gone.detail,
+    /^no PostgreSQL takes writes: .*: start the primary, or promote a standby \(docs/,
+  );
 });
 
 test('a standby that has more than the primary is to be promoted instead', {
