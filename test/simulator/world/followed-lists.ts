@@ -1,5 +1,5 @@
-// A list that is followed both ways, by pages of any size and with a filter or none, shows those of the whole list that fit,
-// as they are shown there, and says rightly whether others follow: whatever the indexes behind it are.
+// A list that is followed both ways, by pages of one size or of several and with a filter or none, shows those of the whole list
+// that fit, as they are shown there, and says rightly whether others follow: whatever the indexes behind it are.
 
 import { created, page } from '../../../src/contract/routes/parameters.ts';
 import type { Route } from '../../../src/contract/routes/route.ts';
@@ -20,7 +20,8 @@ const ranges: Readonly<Record<keyof typeof created, (created: number, bound: num
 const largest = 100;
 const newest = 4;
 /** Pages each way: a minute has room for 30 requests with a filter. */
-const pagesMax = 10;
+const pagesMax = { filtered: 10, whole: 30 };
+const sizes = [1, 2, 3, 7];
 
 /** What a list is narrowed down to: what is like one of its objects. */
 interface Filter {
@@ -28,11 +29,17 @@ interface Filter {
   fits(resource: Resource): boolean;
 }
 
-/** A list in pages of one size, from one end to the other. */
+interface Page {
+  readonly limit: number;
+  readonly count: number;
+  readonly hasMore: boolean;
+}
+
+/** A list in pages, from one end to the other. */
 interface Followed {
   /** Newest first, whichever way the list was followed. */
   readonly shown: readonly Resource[];
-  readonly pages: readonly { readonly count: number; readonly hasMore: boolean }[];
+  readonly pages: readonly Page[];
 }
 
 /** Follows each list of a shop. It must not change meanwhile; then nothing is compared. `byTime`: so often by the time of creation. */
@@ -56,27 +63,30 @@ interface Following {
 
 async function followBothWays(following: Following, { path, params }: Route): Promise<void> {
   const { world, clients, shop, random, byTime } = following;
-  const follow = (limit: number, query: string, before: string | null) =>
+  const follow = (limit: () => number, query: string, before: string | null) =>
     followed(clients, shop, path, { limit, query, before });
-  const whole = await follow(largest, '', null);
+  const whole = await follow(() => largest, '', null);
   if (whole === null || whole.shown.length === 0) return;
   const like = random.pick(random.chance(0.5) ? whole.shown : whole.shown.slice(0, newest));
   const { query, fits } = filterFor(Object.keys(params.properties), like, random, byTime);
   const expected = whole.shown.filter(fits).map(idOf);
-  const size = random.pick([1, 2, 3, 7, random.between(1, largest)]);
-  const limit = Math.max(size, Math.ceil(expected.length / pagesMax));
+  const most = query === '' ? pagesMax.whole : pagesMax.filtered;
+  const sizeMin = Math.ceil(expected.length / most);
+  const size = () => Math.max(sizeMin, random.pick([...sizes, random.between(1, largest)]));
+  const first = size();
+  const limit = random.chance(0.5) ? size : () => first;
   const down = await follow(limit, query, null);
   const up = await follow(limit, query, expected.at(-1) ?? null);
-  const after = await follow(largest, '', null);
+  const after = await follow(() => largest, '', null);
   if (down === null || up === null || JSON.stringify(after) !== JSON.stringify(whole)) return;
   const check = (way: string, { shown, pages }: Followed, ids: readonly string[]) => {
     const told = () =>
-      `${path} of ${shop.org}${query} by ${limit} ${way}: ${shown.map(idOf).join(' ')} in ${JSON.stringify(pages)}, and there are ${ids.join(' ')}`;
+      `${path} of ${shop.org}${query} ${way}: ${shown.map(idOf).join(' ')} in ${JSON.stringify(pages)}, and there are ${ids.join(' ')}`;
     const isSame = String(shown.map(idOf)) === String(ids);
     if (query !== '') world.judge.check('a filter shows what fits, and nothing else', isSame, told);
     world.judge.check(
       'a list has the same objects by pages of every size, both ways',
-      isSame && isPaged(pages, ids.length, limit),
+      isSame && isPaged(pages, ids.length),
       told,
     );
   };
@@ -113,29 +123,30 @@ async function followed(
     limit,
     query,
     before,
-  }: { readonly limit: number; readonly query: string; readonly before: string | null },
+  }: { readonly limit: () => number; readonly query: string; readonly before: string | null },
 ): Promise<Followed | null> {
-  const [shown, pages]: [Resource[], Followed['pages'][number][]] = [[], []];
+  const [shown, pages]: [Resource[], Page[]] = [[], []];
   for (let hasMore = true; hasMore; ) {
     const cursor = before === null ? shown.at(-1)?.id : (shown[0]?.id ?? before);
     const at =
       cursor === undefined ? '' : `&${before === null ? 'starting_after' : 'ending_before'}=${cursor}`;
-    const answer = await clients.get(shop, path, `limit=${limit}${at}${query}`);
+    const asked = limit();
+    const answer = await clients.get(shop, path, `limit=${asked}${at}${query}`);
     if (answer?.status !== 200) return null;
     const { data, has_more }: { data: Resource[]; has_more: boolean } = JSON.parse(answer.text);
     if (before === null) shown.push(...data);
     else shown.unshift(...data);
     hasMore = has_more && data.length > 0;
-    pages.push({ count: data.length, hasMore: has_more });
+    pages.push({ limit: asked, count: data.length, hasMore: has_more });
   }
   return { shown, pages };
 }
 
 /** Whether the pages hold `count` objects, as many as they have room for, and each says whether others follow. */
-function isPaged(pages: Followed['pages'], count: number, limit: number): boolean {
+function isPaged(pages: readonly Page[], count: number): boolean {
   let left = count;
   for (const page of pages) {
-    if (page.count !== Math.min(limit, left)) return false;
+    if (page.count !== Math.min(page.limit, left)) return false;
     left -= page.count;
     if (page.hasMore !== left > 0) return false;
   }
