@@ -43,6 +43,13 @@ export interface Keyed {
   answered: { readonly status: number; readonly text: string; readonly original: string } | null;
 }
 
+/** Within which keys were used for the first time. */
+export interface Time {
+  readonly fromMs: number;
+  /** No longer within it. */
+  readonly toMs: number;
+}
+
 const patienceMs = 6_000;
 /** So often is a request retried after everything was healed. */
 const healedTriesMax = 80;
@@ -259,9 +266,13 @@ export class Clients {
     );
   }
 
-  /** Uses some of the keys of before a time: for another request, and for their own, too. A free one is bound to the first of these. */
-  async reuseKeys(isFree: boolean, beforeMs: number): Promise<void> {
-    for (const keyed of this.keyed.filter(({ beganMs }) => beganMs < beforeMs)) {
+  keysOf({ fromMs, toMs }: Time): Keyed[] {
+    return this.keyed.filter(({ beganMs }) => beganMs >= fromMs && beganMs < toMs);
+  }
+
+  /** Uses some of the keys of a time: for another request, and for their own, too. A free one is bound to the first of these. */
+  async reuseKeys(isFree: boolean, time: Time): Promise<void> {
+    for (const keyed of this.keysOf(time)) {
       if (keyed.answered === null || this.#random.chance(0.5)) continue;
       const isOther = keyed.isCreation && (!isFree || this.#random.chance(0.5));
       if (isOther) await this.reuse(keyed, isFree);

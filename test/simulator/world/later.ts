@@ -9,6 +9,7 @@ import { ofKind } from '../../domain/invariants.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
 import { act } from './acts.ts';
+import type { Time } from './clients.ts';
 import { followLists } from './followed-lists.ts';
 import { asked, type Healing } from './healing.ts';
 import type { Runs } from './runs.ts';
@@ -104,22 +105,35 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     // Not with the power: after that the service can't know how long it was off.
     if (random.chance(0.4)) await restart(false);
   };
-  const useKeys = (isFree: boolean) =>
-    asked(healing, 10 * settleMs, () => clients.reuseKeys(isFree, beganMs));
-  const oldestMs = Math.min(beganMs, ...clients.keyed.map((keyed) => keyed.beganMs));
-  // By then the oldest key was used less than a day ago.
-  const leftMs = boundMs - (beganMs - oldestMs);
-  if (leftMs > 0) {
+  const useKeys = (isFree: boolean, time: Time) =>
+    asked(healing, 10 * settleMs, () => clients.reuseKeys(isFree, time));
+  /** The oldest key of a time was used less than a day ago. */
+  const whileBound = async (time: Time, meanwhile: () => Promise<void>) => {
+    const oldestMs = Math.min(time.toMs, ...clients.keysOf(time).map((keyed) => keyed.beganMs));
+    const leftMs = boundMs - (simulation.nowMs - oldestMs);
+    if (leftMs <= 0) return;
     await pass(random.pick([Math.min(leftMs, hourMs), leftMs, leftMs]));
-    await work();
-    await useKeys(false);
-  }
+    await meanwhile();
+    await useKeys(false, time);
+  };
+  /** Every key of a time was used more than a day ago, the newest ones less than 25 hours. */
+  const onceFree = async (time: Time) => {
+    await pass(time.toMs + freeMs - simulation.nowMs);
+    await useKeys(true, time);
+  };
+  const run = { fromMs: 0, toMs: beganMs };
+  await whileBound(run, work);
   await listAfterStep(healing, () => number++);
-  // By then every key was used more than a day ago, the newest ones less than 25 hours.
-  await pass(beganMs + freeMs - simulation.nowMs);
-  await useKeys(true);
+  const freeFromMs = simulation.nowMs;
+  await onceFree(run);
   await work();
   const workedMs = simulation.nowMs;
+  if (isBusy) {
+    // What was used first a day later has a day of its own.
+    const since = { fromMs: freeFromMs, toMs: workedMs };
+    await whileBound(since, async () => {});
+    await onceFree(since);
+  }
   // What has ended on another day is still listed then, and goes in its own time.
   await pass(earlyMs);
   await pass(eventsGoneMs - earlyMs);
