@@ -1,7 +1,7 @@
 // What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
 // service was started again meanwhile; and when events are past their retention no delivery waits for one of them. In some
-// runs the wall clock is put back, and lists are followed; in some merchants go on between, checkpoints are compacted, and the
-// service is killed in the middle of what is under way.
+// runs the wall clock is put back, and lists are followed; in some an endpoint is disabled while much waits for it; in some
+// merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
 
 import { believedAfterMs } from '../../../src/core/service-clock.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
@@ -47,6 +47,7 @@ const made: readonly ActKind[] = ['create intent', 'create intent', 'create cust
 const firstNumber = 100_000;
 const busyShare = 0.3;
 const putBackShare = 0.4;
+const waitingShare = 0.1;
 /** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
 const soonMs = 3_000;
 const writtenMs = 1_000;
@@ -59,6 +60,7 @@ export function hasLater(seed: string): boolean {
 export async function auditLater(healing: Healing<Runs>): Promise<void> {
   const { world, host, clients, until } = healing;
   const { simulation, judge } = world;
+  await leaveWaiting(healing);
   const random = new Random(`${simulation.seed}/later times`);
   const beganMs = simulation.nowMs;
   const busy = new Random(`${simulation.seed}/busy later times`);
@@ -150,6 +152,32 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
       clients.outstanding === 0 && host.isIdle,
       () => `${clients.outstanding} requests and ${host.openWork} others are open still`,
     );
+}
+
+/** Much waits for an endpoint that does not answer and is disabled then: it waits until its events are gone. */
+async function leaveWaiting(healing: Healing<Runs>): Promise<void> {
+  const { world, host, clients, shops, until } = healing;
+  const { simulation, receivers } = world;
+  const random = new Random(`${simulation.seed}/left waiting`);
+  if (!random.chance(waitingShare)) return;
+  const shop = random.pick(shops);
+  receivers.areAway = true;
+  await asked(healing, 10 * settleMs, async () => {
+    const endpoint = { url: 'https://hooks.example/away', enabled_events: ['*'] };
+    const made = await clients.post(shop, '/v1/webhook_endpoints', endpoint, { isCreation: true });
+    if (made?.status !== 200) return;
+    for (let i = random.between(1, 12); i > 0; i--)
+      await clients.post(
+        shop,
+        '/v1/payment_intents',
+        { amount: 20_000, currency: 'mad' },
+        { isCreation: true },
+      );
+    const disabling = { disabled: true, metadata: { changed: 'yes' } };
+    await clients.post(shop, `/v1/webhook_endpoints/${JSON.parse(made.text).id}`, disabling);
+  });
+  receivers.areAway = false;
+  await until(simulation.nowMs + settleMs, () => host.isIdle);
 }
 
 /**

@@ -23,6 +23,8 @@ export class Receivers {
   /** The deliveries in flight to each endpoint, by webhook thread. */
   readonly #inFlight = new Map<string, Map<string, number>>();
   readonly #lost = new Map<string, boolean>();
+  /** None of them answers. */
+  areAway = false;
 
   constructor(world: World) {
     this.#world = world;
@@ -64,7 +66,7 @@ export class Receivers {
       () => `${endpoint} was told to be deleted at ${end?.learnedMs}, and a delivery to it begins`,
     );
     const atMs = clocks.wall();
-    const isLost = this.#isLost(endpoint);
+    const isLost = this.areAway || this.#isLost(endpoint);
     const trouble = isLost || (!isHealed && this.#random.chance(settings.receiverTroubleRate));
     const troubles = settings.receiversAreSlow
       ? (['slow'] as const)
