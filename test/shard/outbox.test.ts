@@ -179,6 +179,19 @@ test('a delivery that is due before the leased ones is found: resent, or retried
   assert.equal(new Set(taken.map(({ id }) => id)).size, taken.length);
 });
 
+test('one that is resent, fails and is resent again is leased each time', () => {
+  const bench = new Bench(endpoint('we_a'));
+  const [id] = bench.deliver('we_a', 1);
+  for (const number of [0, 1, 2]) {
+    assert.deepEqual(
+      bench.takeOnce(nowMs).deliveries.map((taken) => [taken.id, taken.number]),
+      [[id, number]],
+    );
+    bench.record(id!, { due_at_ms: nowMs + 5000 });
+    bench.apply({ ...bench.state.get('delivery', id!)!, tries: 0, due_at_ms: dueFirstMs });
+  }
+});
+
 test('one that is resent while it is leased is leased again, first and once, though the window is full', () => {
   const bench = new Bench(endpoint('we_a'));
   const ids = bench.deliver('we_a', windowSize + 8);
