@@ -17,13 +17,15 @@ function readGolden(file: string): Record<string, { key: string; value: string }
 }
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-  test(`the records of ${file} are read as they were written`, () => {
+  test(`the records of ${file} are read as they were written, and so are their index rows`, () => {
     const golden = readGolden(file);
     const written = goldenRecordsOf(file.replace('.json', ''));
     assert.deepEqual(Object.keys(golden).toSorted(), Object.keys(written).toSorted());
     for (const [kind, { key, value }] of Object.entries(golden)) {
       const encoded = { key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') };
-      assert.deepEqual(readRecord(encoded), written[kind as 'charge'], kind);
+      const record = written[kind as 'charge'];
+      assert.deepEqual(readRecord(encoded), record, kind);
+      assert.deepEqual(indexRowsOf(decodeIndexed(record.id, encoded.value)), indexRowsOf(record), kind);
     }
   });
 }
