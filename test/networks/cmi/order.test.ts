@@ -88,6 +88,7 @@ test('an answer is done or says why not', () => {
   assert.equal(odd.isDone, false);
   assert.equal(responseOf(answer('<ProcReturnCode>05</ProcReturnCode>')).fault, '05');
   assert.equal(responseOf(done('')).isDone, true);
+  assert.equal(responseOf(`\r\n${done('')}\r\n`).isDone, true);
   for (const order of ['ch_2', '']) assert.throws(() => responseOf(done('', order)), /another order/);
 });
 
