@@ -52,12 +52,9 @@ export function applyOutcome(draft: Draft, params: { call: string; outcome: Netw
     case 'refund_charge':
       return applyRefund(draft, call, outcome);
     case 'release_charge':
-      // What can be released no longer was taken, or has ended by itself: the network's statement
-      // shows it.
-      return nothing;
     case 'cancel_cash_code':
-      // Whether the code could still be canceled or not: money that was paid with it is reported,
-      // and opens a review.
+      // Whether that could still be done or not: what was taken instead is in the network's
+      // statement, and what was paid with the code is reported, and opens a review.
       return nothing;
   }
 }
