@@ -20,6 +20,7 @@ import { behindOf, type Followed, goneSeconds, wantedAt } from './node-table.ts'
 import { type PartitionState, partitionsAt } from './partition-table.ts';
 import { type Primary, tellNodes } from './primary.ts';
 import { migrate } from './schema.ts';
+import { refusalOfListed } from './service-table.ts';
 
 const takeoversShown = 10;
 
@@ -64,6 +65,7 @@ async function leaseAt(primary: Primary) {
 /** A database that has logs alone. A text says why it can't be asked. */
 export interface OtherDatabase {
   readonly partitions: PartitionRange;
+  readonly division: string | null;
   readonly primary: Primary | string;
 }
 
@@ -97,14 +99,16 @@ interface SeenDatabase {
 }
 
 /** Operators look most of all when something is wrong with one of the databases. */
-async function lookAt({ partitions: range, primary }: OtherDatabase): Promise<SeenDatabase> {
-  const which = { partitions: textOf(range) };
+async function lookAt({ primary, ...listed }: OtherDatabase): Promise<SeenDatabase> {
+  const which = { partitions: textOf(listed.partitions) };
   const failed = (trouble: string) => ({ told: { ...which, trouble, postgresql: null }, partitions: [] });
   if (typeof primary === 'string') return failed(primary);
   try {
-    const found = await within(answerMs, Promise.all([postgresAt(primary), partitionsAt(primary)]));
+    const asked = [refusalOfListed(primary, listed), postgresAt(primary), partitionsAt(primary)] as const;
+    const found = await within(answerMs, Promise.all(asked));
     if (found === null) return failed(`${primary.name} does not answer`);
-    const [postgresql, partitions] = found;
+    const [refusal, postgresql, partitions] = found;
+    if (refusal !== null) return failed(refusal);
     return { told: { ...which, trouble: null, postgresql }, partitions };
   } catch (error) {
     return failed(`${primary.name}: ${errorText(error)}`);

@@ -41,10 +41,7 @@ export async function refuseForeign(
   claim: (other: Database) => Promise<void>,
 ): Promise<void> {
   const { folder, generation, shards } = service;
-  const wanted: StoredService = {
-    ...{ folder, generation, shards, division: database.division },
-    partitions: database.partitions && textOf(database.partitions),
-  };
+  const wanted: StoredService = { folder, generation, shards, ...rangesOf(database) };
   let found = await serviceAt(primary);
   if (found === null && database.first === null) {
     for (const other of database.others) await claim(other);
@@ -98,6 +95,20 @@ export async function refusalOfClaim(primary: Primary): Promise<{ readonly refus
   const hasLogs = rows.some(({ has_logs }) => has_logs === true);
   const refusal = `${primary.name} has logs, and the first database of PAYMENTS_JOURNAL_URL knows of no service`;
   return { refusal: hasLogs ? refusal : null };
+}
+
+/** Why a database is not what a list of them names it for; null: it is, or it has no service. */
+export async function refusalOfListed(
+  primary: Primary,
+  listed: Pick<Database, 'partitions' | 'division'>,
+): Promise<string | null> {
+  const found = await serviceAt(primary);
+  const refusal = found && refusalOf(found, { ...found, ...rangesOf(listed) });
+  return refusal && `${primary.name} ${refusal}`;
+}
+
+function rangesOf({ partitions, division }: Pick<Database, 'partitions' | 'division'>) {
+  return { division, partitions: partitions && textOf(partitions) };
 }
 
 /** Why a database is not the right one for a service; null: it is. */

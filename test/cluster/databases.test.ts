@@ -172,6 +172,21 @@ test(
     const again = start(list, 'b', undefined, b.dataDir);
     await again.says(/node b stands by/);
     await next.kill();
+    // Who has written the list down wrongly is told so, not that no node serves.
+    const told = async (url: string) => {
+      const { out, error } = await clusterCommand({ url })('status');
+      return /the logs of .*|CAN'T BE ASKED.*/.exec(out + error)?.[0];
+    };
+    const isNamedFor = (there: string, here: string) =>
+      `the logs of ${there}, and PAYMENTS_JOURNAL_URL names it for ${here}`;
+    const [one, two] = ['0-0', '1-1'].map((range) => `the partitions ${range} of the division 0-0 1-1`);
+    assert.ok((await told(`0-0=${at('two')} 1-1=${at('one')}`))?.startsWith(isNamedFor(two!, one!)));
+    assert.ok((await told(at('one')))?.startsWith(isNamedFor(one!, 'all partitions')));
+    await server!.query('create database three owner payments');
+    assert.match(
+      (await told(`0-0=${at('one')} 1-1=${at('three')}`)) ?? '',
+      /CAN'T BE ASKED: .*: relation .* does not exist/,
+    );
     service = await again.serving;
     assert.deepEqual(await createAll(), before);
   },

@@ -16,6 +16,8 @@ import { nameSuccessor, type OtherDatabase, readCluster } from '../../postgresql
 import { type Database, hasLog } from '../../postgresql/database.ts';
 import { forgetGone, setDrained, setLeaving, wantPartition } from '../../postgresql/node-table.ts';
 import { findPrimary, type Primary, withPrimary } from '../../postgresql/primary.ts';
+import { migrate } from '../../postgresql/schema.ts';
+import { refusalOfListed } from '../../postgresql/service-table.ts';
 import { CommandFailure } from './failures.ts';
 
 const moveMsMax = 30_000;
@@ -220,13 +222,17 @@ async function askAbout<T extends object>(
   const others = await Promise.all(
     rest.map(async (database) => ({
       partitions: defined(database.partitions, 'each of several has some'),
+      division: database.division,
       primary: await findPrimary(database),
     })),
   );
   try {
-    const found = await withPrimary(first, (primary) =>
-      use({ primary, others, read: () => readCluster(primary, others) }),
-    );
+    const found = await withPrimary(first, async (primary) => {
+      await migrate(primary.client);
+      const refusal = await refusalOfListed(primary, first);
+      if (refusal !== null) throw new CommandFailure(refusal);
+      return use({ primary, others, read: () => readCluster(primary, others) });
+    });
     if (typeof found === 'string') throw new CommandFailure(found);
     return found;
   } finally {
