@@ -282,6 +282,17 @@ export function withLateDecisions(plan: Plan): Plan {
   return withSteps({ ...plan, settings: { ...plan.settings, decidesLate: true } }, added);
 }
 
+const canceledShare = 0.1;
+
+/** In some runs merchants cancel while money is on its way, and networks say late what became of it. */
+export function withCancelsAmidPayments(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/cancels amid payments`);
+  if (!random.chance(canceledShare)) return plan;
+  const added = atAnyTime(plan, random, [2, 8], () => ({ kind: 'act', what: 'cancel amid payment' }));
+  const bankTroubleRate = Math.max(plan.settings.bankTroubleRate, 0.3);
+  return withSteps({ ...plan, settings: { ...plan.settings, bankTroubleRate } }, added);
+}
+
 const laterStartShare = { withNodes: 0.25, otherwise: 0.75 };
 const hourMs = 3_600_000;
 

@@ -7,6 +7,7 @@ import { type ClusterFaultKind, hasNodes, planWithNodes } from './cluster-plan.t
 import { Random } from './kernel/random.ts';
 import {
   withAloneServers,
+  withCancelsAmidPayments,
   withDamage,
   withEndsAmidWork,
   withEndsAtCommits,
@@ -95,6 +96,7 @@ export const actKinds = [
   'change limit',
   'bad request',
   'whole payment',
+  'cancel amid payment',
   'send in other words',
   'operator',
   'settle call',
@@ -229,7 +231,8 @@ export function planOf(seed: string): Plan {
   if (!hasNodes(seed)) return planWithoutNodes(seed);
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
   const disturbed = withAloneServers(withFrozenBeats(withStuckThreads(plan)));
-  return withTwoDatabases(withLaterStart(withForgottenCalls(withEndsAtCommits(disturbed))));
+  const ended = withForgottenCalls(withEndsAtCommits(disturbed));
+  return withTwoDatabases(withLaterStart(withCancelsAmidPayments(ended)));
 }
 
 export function planWithoutNodes(seed: string): Plan {
@@ -237,7 +240,7 @@ export function planWithoutNodes(seed: string): Plan {
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
   const limited = withExportsAndLimits(withTools(odd));
   const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
-  return withLaterStart(withLateDecisions(withForgottenCalls(ended)));
+  return withLaterStart(withCancelsAmidPayments(withLateDecisions(withForgottenCalls(ended))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

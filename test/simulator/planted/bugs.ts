@@ -249,6 +249,11 @@ const foreign = [
     '    if (network.doubtMs !== undefined) this.#assertNoDoubt(call.id, network.doubtMs);\n',
     '',
   ]),
+  bug('a payment that is under way can be canceled', [
+    'domain/payment-intents.ts',
+    "  'requires_payment_method',\n  'requires_action',\n];\n\nexport function cancelPaymentIntent",
+    "  'requires_payment_method',\n  'requires_action',\n  'processing',\n];\n\nexport function cancelPaymentIntent",
+  ]),
   bug('a cancel does not tell the network', [
     'domain/charges.ts',
     "  if (charge.method === 'cash') callAbout(draft, charge, 'cancel_cash_code');\n",

@@ -17,7 +17,7 @@ import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
 import type { Entrance } from './service.ts';
 import { settleCalls } from './settled-calls.ts';
-import { paidLive, wholePayment } from './whole-payments.ts';
+import { canceledAmid, paidLive, wholePayment } from './whole-payments.ts';
 import type { World } from './world.ts';
 
 export interface ActContext {
@@ -504,6 +504,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'change limit': ({ operators, random, shop }) => operators.changeLimit(shop, random),
   'bad request': badRequest,
   'whole payment': wholePayment,
+  'cancel amid payment': canceledAmid,
   'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
   async 'settle call'(acting) {

@@ -35,6 +35,8 @@ export class Bank {
   readonly #world: World;
   readonly #random: Random;
   readonly effects = new Map<string, Effect>();
+  /** The charges of the calls that were sent. */
+  readonly #asked = new Set<string | null>();
   /** Calls of which it can't tell any more what became of them, whether it has done them or not. */
   readonly #forgotten = new Set<string>();
   /** Those that a person has settled: they have had their effect by then, or have none. */
@@ -132,8 +134,18 @@ export class Bank {
     });
   }
 
-  async #take(call: NetworkCall, owner: string): Promise<NetworkOutcome> {
+  #isAsked(call: NetworkCall, owner: string): void {
     this.#world.calls(call, owner);
+    this.#asked.add(call.charge);
+  }
+
+  /** Whether a network was asked about a charge, which it may still be about. */
+  wasAsked(charge: string): boolean {
+    return this.#asked.has(charge);
+  }
+
+  async #take(call: NetworkCall, owner: string): Promise<NetworkOutcome> {
+    this.#isAsked(call, owner);
     if (this.#forgets(call)) this.#forgotten.add(call.id);
     const effect = await this.#arrival(call);
     if (this.isTroubled || this.#forgotten.has(call.id)) {
@@ -259,7 +271,7 @@ export class Bank {
       if (final.result !== 'accepted') this.effects.set(id, effect);
     };
     const hear = async (call: NetworkCall, outcome: Promise<NetworkOutcome>) => {
-      this.#world.calls(call, owner);
+      this.#isAsked(call, owner);
       calls.set(call.id, call);
       const final = await outcome;
       heard(call, final);

@@ -7,6 +7,8 @@ import type { Resource } from './facts.ts';
 import { lookAt } from './look-around.ts';
 
 const amount = 50_000;
+const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
+const askedTriesMax = 40;
 
 /** What a command answers when it is not refused. */
 async function done(
@@ -61,16 +63,26 @@ async function paidBack(acting: Act): Promise<void> {
   await lookAt(acting, charge);
 }
 
+/** The customer pays by card: on the service's page, or on the network's own. */
+async function pays(
+  { world, shop, service, ...acting }: Act,
+  charge: Resource,
+  token: string,
+): Promise<void> {
+  if (shop.livemode && world.hostedCards !== null)
+    world.hostedCards.pay(shop.org, charge.id, amount, service);
+  else
+    await page({ world, shop, service, ...acting }, shop, 'submit_card', charge.id, {
+      ...{ token, card, challenge: false },
+    });
+}
+
 /** Paid by card in live mode, and paid back in two parts. */
 export async function paidLive(acting: Act): Promise<void> {
-  const { world, clients, shop, service } = acting;
   const charge = await opened(acting, 'card');
   if (charge === null) return;
-  const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
-  if (world.hostedCards !== null) world.hostedCards.pay(shop.org, charge.id, amount, service);
-  else
-    await page(acting, shop, 'submit_card', charge.id, { token: 'sim_now_succeeds', card, challenge: false });
-  await clients.wait(1_000);
+  await pays(acting, charge, 'sim_now_succeeds');
+  await acting.clients.wait(1_000);
   for (const part of [20_000, undefined])
     await done(acting, '/v1/refunds', { charge: charge.id, amount: part });
 }
@@ -99,15 +111,31 @@ async function cashAstray(acting: Act): Promise<void> {
 async function linkForTwo(acting: Act): Promise<void> {
   const link = await makeLink(acting, true);
   if (link === null) return;
-  const card = { brand: 'visa', last4: '4242', exp_month: 12, exp_year: 2030 };
   for (let customers = 0; customers < 2; customers++) {
     const session = await enter(acting, link);
     const charge = session && (await chosen(acting, session, 'card'));
-    if (charge)
-      await page(acting, acting.shop, 'submit_card', charge.id, {
-        ...{ token: 'sim_later_succeeds', card, challenge: false },
-      });
+    if (charge) await pays(acting, charge, 'sim_later_succeeds');
   }
+}
+
+/** The merchant cancels what its customer is paying: the network has been asked, and says later what became of it. */
+export async function canceledAmid(acting: Act): Promise<void> {
+  const { world, clients, shop, random } = acting;
+  const method = !shop.livemode && random.chance(0.3) ? 'cash' : 'card';
+  const charge = await opened(acting, method);
+  if (charge === null) return;
+  const number = charge.payment_method_details?.cash?.number;
+  const isOnOwnPage = method === 'card' && !(shop.livemode && world.hostedCards !== null);
+  const paid =
+    method === 'card'
+      ? pays(acting, charge, 'sim_later_succeeds')
+      : done(acting, '/v1/test_helpers/cash_payments', { number, amount }, amount);
+  for (let tries = 0; isOnOwnPage && !world.bank.wasAsked(charge.id) && tries < askedTriesMax; tries++)
+    await clients.wait(20);
+  await clients.wait(random.skewed(1, isOnOwnPage ? 2_000 : 100));
+  await done(acting, `/v1/payment_intents/${charge.payment_intent}/cancel`);
+  await paid;
+  await lookAt(acting, charge);
 }
 
 /** Card after card is declined, until the payment takes no more. */
