@@ -6,7 +6,7 @@ import type { Plan } from '../plan.ts';
 
 interface Kept {
   readonly name: string;
-  /** What did not hold; null: that was not kept. */
+  /** What did not hold; null: that was not kept, or the run had no end. */
   readonly assertion: string | null;
   readonly plan: Plan;
 }
