@@ -79,10 +79,11 @@ async function checkReads(spare: SpareMachine, before: readonly BatchOnDisk[], h
   const reader = new LogReader(log, folder.shardIdentity(number));
   const [first, end] = [harm.at, harm.at + Math.max(0, harm.count - 1)];
   const ranges: LogRange[] = [{}, { reverse: true }];
-  // Right behind a batch before what is harmed, or in its middle; up to one behind that.
+  // Right behind a batch before what is harmed, or in its middle; up to one behind that, or its middle.
   const start = harm.count === 0 ? random.pick(batches) : batches[random.below(first + 1) - 1];
   const after = start === undefined ? 0 : random.between(start.firstSequence, start.lastSequence);
-  const upTo = batches[random.between(end, batches.length - 1)]!.lastSequence;
+  const last = batches[random.between(end, batches.length - 1)]!;
+  const upTo = random.between(last.firstSequence, last.lastSequence);
   ranges.push({ after }, { after, reverse: true }, { upTo: Math.max(after, upTo) });
   for (const range of ranges) {
     const wanted = expectedLog(batches, harm, range, number);

@@ -123,7 +123,12 @@ export class Host implements Runs {
     this.#world.note(`${dir} is put back as it was`);
     const own = volume.find(dir)!;
     volume.put(dir, folder);
-    this.#undoPutBack = () => volume.put(dir, own);
+    // A start that takes it lacks what was told: that is not found apart.
+    this.#world.isForgetful = true;
+    this.#undoPutBack = () => {
+      volume.put(dir, own);
+      this.#world.isForgetful = false;
+    };
   }
 
   #judgePutBack(message: string): void {
