@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { hasNodes } from './cluster-plan.ts';
 import { keepPlan } from './found/plans.ts';
-import { assertions, Counts } from './kernel/findings.ts';
+import { type Assertion, assertions, Counts, isAssertion } from './kernel/findings.ts';
 import { type Found, searchIn } from './parallel.ts';
 import { type Plan, planOf } from './plan.ts';
 import { findPlanted } from './planted/find.ts';
@@ -27,19 +27,29 @@ export async function command(args: readonly string[]): Promise<number> {
       nodes: { type: 'boolean' },
       trace: { type: 'boolean' },
       planted: { type: 'boolean' },
+      record: { type: 'boolean' },
+      assertion: { type: 'string' },
       'as-it-is': { type: 'boolean' },
     },
   });
-  if (values.planted) return findPlanted(positionals) === 0 ? 0 : 1;
-  const shown = { trace: values.trace === true, shrinks: values['as-it-is'] !== true, keep: values.keep };
+  const { assertion } = values;
+  if (assertion !== undefined && !isAssertion(assertion)) throw new Error(`no assertion says "${assertion}"`);
+  if (values.planted) return findPlanted(positionals, assertion, values.record === true) === 0 ? 0 : 1;
+  const shown = {
+    trace: values.trace === true,
+    shrinks: values['as-it-is'] !== true,
+    keep: values.keep,
+    assertion,
+  };
   if (values.plan !== undefined) {
     const { plan } = JSON.parse(readFileSync(values.plan, 'utf8')) as { readonly plan: Plan };
     return runAll([plan], Infinity, shown);
   }
   const [from, to] = rangeOf(values.seed, values.seeds);
   const seconds = Number(values.time ?? Infinity);
-  // A trace is printed by the process that keeps it, and a step tells that the seeds are divided already.
-  const isOne = shown.trace || values.step !== undefined;
+  // A trace is printed by the process that keeps it, and a step tells that the seeds are divided already. Of what one assertion
+  // finds the first seed is looked for.
+  const isOne = shown.trace || values.step !== undefined || assertion !== undefined;
   const most = isOne ? 1 : Math.min(availableParallelism(), to - from + 1);
   const processes = Number(values.processes ?? most);
   const areWithNodes = values.nodes === true;
@@ -66,6 +76,8 @@ interface Shown {
   readonly shrinks: boolean;
   /** The name under which the plan of a finding is kept. */
   readonly keep: string | undefined;
+  /** What is looked for; undefined: whatever does not hold. */
+  readonly assertion: Assertion | undefined;
 }
 
 /** Runs plans until one finds something, or the time is over. */
@@ -82,7 +94,8 @@ async function runAll(plans: Iterable<Plan>, seconds: number, shown: Shown): Pro
     found.reached.addAll(outcome.reached);
     found.happened.addAll(outcome.happened);
     if (shown.trace) console.log(outcome.lines.join('\n'));
-    if (outcome.finding === null) continue;
+    const { finding } = outcome;
+    if (finding === null || finding.assertion !== (shown.assertion ?? finding.assertion)) continue;
     found.finding = outcome;
     break;
   }

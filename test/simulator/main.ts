@@ -8,7 +8,8 @@
 //   npm run simulate -- --seed 7 --as-it-is   without making what it finds shorter
 //   npm run simulate -- --seed 7 --keep NAME  keeps the shortest plan that finds the same, in test/simulator/found
 //   npm run simulate -- --plan FILE           one that was kept
-//   npm run simulate -- --planted [name …]    each planted bug, or these, until it is found
+//   npm run simulate -- --planted [name …]    each planted bug, or these, until it is found; --record: what finds it is written down
+//   npm run simulate -- --seeds 600 --assertion NAME   goes on past what other assertions find
 //   npm run simulate -- --seed 7 --trace      the whole trace
 
 import './stand-ins.ts';

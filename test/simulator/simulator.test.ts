@@ -3,11 +3,14 @@
 import './stand-ins.ts';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { keptPlans } from './found/plans.ts';
 import { planted } from './planted/bugs.ts';
 import { withBug } from './planted/edits.ts';
+import { isFoundStill } from './planted/find.ts';
+import { recorded } from './planted/recorded.ts';
 
 const { run } = await import('./run.ts');
 const { planOf } = await import('./plan.ts');
@@ -43,6 +46,27 @@ test('the planted bugs are edits of the sources as they are', () => {
       assert.notEqual(withBug(bug, file, source), source, bug.name);
     }
   }
+});
+
+test('each planted bug has a row in docs/simulator.md', () => {
+  assert.deepEqual(
+    [...recorded().keys()],
+    planted.map(({ name }) => name),
+  );
+});
+
+test('most of the planted bugs, of those that the commit chooses, are found as docs/simulator.md says', () => {
+  const { stdout: commit } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
+  const inOrder = Array.from(recorded(), ([name, found]) => {
+    const digest = createHash('sha256').update(`${commit} ${name}`).digest('hex');
+    return { name, found, digest };
+  }).sort((a, b) => (a.digest < b.digest ? -1 : 1));
+  const chosen = inOrder.slice(0, 16);
+  const stale = chosen.filter(({ name, found }) => !isFoundStill(name, found)).map(({ name }) => name);
+  assert.ok(
+    stale.length <= 4,
+    `npm run simulate -- --planted --record finds others for: ${stale.join(', ')}`,
+  );
 });
 
 test('a planted bug is found, with the trace that leads to it, made shorter', () => {

@@ -82,6 +82,10 @@ export const assertions = [
 ] as const;
 export type Assertion = (typeof assertions)[number];
 
+export function isAssertion(name: string): name is Assertion {
+  return (assertions as readonly string[]).includes(name);
+}
+
 export class Finding extends Error {
   override name = 'Finding';
   readonly assertion: Assertion;
@@ -118,10 +122,15 @@ export class Judge {
   readonly reached = new Counts();
   finding: Finding | null = null;
   readonly #isOff: () => boolean;
+  readonly #unheard: Assertion | null;
 
-  /** `isOff`: a process that has ended in the middle of an operation is not judged by what it does until its task is over. */
-  constructor(isOff: () => boolean) {
+  /**
+   * `isOff`: a process that has ended in the middle of an operation is not judged by what it does until its task is over. What is
+   * found by `unheard` counts for nothing.
+   */
+  constructor(isOff: () => boolean, unheard: Assertion | null) {
     this.#isOff = isOff;
+    this.#unheard = unheard;
   }
 
   /** Checks one assertion; `what` says what was found instead. Goes on, as the caller may be anywhere. */
@@ -131,6 +140,6 @@ export class Judge {
   }
 
   found(finding: Finding): void {
-    if (!this.#isOff()) this.finding ??= finding;
+    if (!this.#isOff() && finding.assertion !== this.#unheard) this.finding ??= finding;
   }
 }

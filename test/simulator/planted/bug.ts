@@ -10,6 +10,8 @@ export interface Edit {
 export interface PlantedBug {
   readonly name: string;
   readonly edits: readonly Edit[];
+  /** The model makes the same mistake, so it is not asked. */
+  readonly isOfModel?: true;
 }
 
 export function bug(
@@ -17,4 +19,9 @@ export function bug(
   ...edits: readonly (readonly [file: string, from: string, to: string])[]
 ): PlantedBug {
   return { name, edits: edits.map(([file, from, to]) => ({ file, from, to })) };
+}
+
+/** A mistake that the model makes, too: both have read a rule in the same wrong way. */
+export function misread(...[name, ...edits]: Parameters<typeof bug>): PlantedBug {
+  return { ...bug(name, ...edits), isOfModel: true };
 }

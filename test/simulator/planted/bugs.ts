@@ -2,7 +2,7 @@
 // within `seedsMax` seeds. The edits are short pieces of text, so that little of the rest of a file can get in their way; one
 // that no longer fits fails loudly.
 
-import { bug, type PlantedBug } from './bug.ts';
+import { bug, misread, type PlantedBug } from './bug.ts';
 import { clusterBugs } from './cluster-bugs.ts';
 
 /** Within so many seeds, from the first one on, each bug is found. */
@@ -102,6 +102,26 @@ const durability = [
     '    this.#environment.resetReadTxn();\n    this.#index.renew();\n    this.#sequence',
     '    this.#sequence',
   ]),
+  bug('a replay leaves what the checkpoint has as it is', [
+    'shard/recover.ts',
+    '        state.records.restore(change);\n',
+    '        if (state.records.get(change.kind, change.id) === undefined) state.records.restore(change);\n',
+  ]),
+  bug('a replay does not remove what was removed', [
+    'shard/recover.ts',
+    '        state.records.restore(change);\n',
+    '        if (!change.removed) state.records.restore(change);\n',
+  ]),
+  bug('a compaction leaves the old checkpoint there', [
+    'journal/checkpoint/checkpoint.ts',
+    '      removeOtherCheckpoints(dir);\n    }\n    return { before',
+    '    }\n    return { before',
+  ]),
+  bug('a log goes on after the disk has refused a write', [
+    'journal/log/log.ts',
+    '    for (const batch of this.#waiting.values()) batch.finish(failure);\n    this.#waiting.clear();',
+    '    for (const batch of this.#waiting.values()) batch.finish(failure);\n    this.#waiting.clear();\n    this.#failure = null;',
+  ]),
 ];
 
 const idempotency = [
@@ -164,6 +184,21 @@ const lists = [
     'if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)',
     'if (record !== undefined && record.livemode === caller.livemode)',
   ]),
+  bug('what is read stays as old in the cache as it was', [
+    'store/record-cache.ts',
+    '    return this.#use(id)?.record;',
+    '    for (const { records } of this.#generations) if (records.has(id)) return records.get(id)?.record;\n    return undefined;',
+  ]),
+  bug('what leaves the cache is counted on', [
+    'store/record-cache.ts',
+    '    generation.bytes -= bytes;\n    this.#bytes -= bytes;',
+    '    generation.bytes -= bytes;',
+  ]),
+  bug('the first of two cursors is told as the wrong one', [
+    'contract/routes/validate.ts',
+    "param: 'ending_before', message: 'parameter_invalid.cursors'",
+    "param: 'starting_after', message: 'parameter_invalid.cursors'",
+  ]),
 ];
 
 const payments = [
@@ -186,6 +221,11 @@ const payments = [
     'networks/runner.ts',
     '    for (const call of taken) this.#ask(call, 0);\n',
     '',
+  ]),
+  bug('a cash code is taken back without telling the network', [
+    'networks/sender.ts',
+    '        if (this.#networkOf(call) === null) return noNetwork;\n',
+    "        if (this.#networkOf(call) === null) return noNetwork;\n        if (call.action === 'cancel_cash_code') return { result: 'done' };\n",
   ]),
 ];
 
@@ -388,6 +428,30 @@ const operators = [
     'const full = bucket.spendFromAll(counted, serviceMs);',
     'const full = this.#today.requests % 2 === 1 ? null : bucket.spendFromAll(counted, serviceMs);',
   ]),
+  bug('a stop waits for nobody', ['shard/drain.ts', '  while (isBusy()) {', '  if (isBusy()) {']),
+  bug('what is due is looked for every five seconds', [
+    'shard/upkeep.ts',
+    'const intervalMs = 50;',
+    'const intervalMs = 5_000;',
+  ]),
+  bug('a reshard leaves attempts behind', [
+    'data-folder/reshard.ts',
+    '    for (const encoded of checkpoint.encodedRecords()) await shards.putRecord(encoded);',
+    '    for (const encoded of checkpoint.encodedRecords())\n      if (encoded.value[0] !== 10) await shards.putRecord(encoded);',
+  ]),
+  bug(
+    'a shard that lacks its last entries is started',
+    [
+      'data-folder/folder-check.ts',
+      '  if (end.sequence < noted.sequence)\n',
+      '  if (end.sequence < noted.sequence - 20)\n',
+    ],
+    [
+      'data-folder/folder-check.ts',
+      '  else if (isOther)\n',
+      '  else if (isOther && end.sequence >= noted.sequence)\n',
+    ],
+  ),
 ];
 
 const backups = [
@@ -533,6 +597,11 @@ const admission = [
     'if (this.#changed.has(id)) this.isDurable = false;',
     'if (this.#changed.size > 0) this.isDurable = false;',
   ]),
+  bug('whoever uses least makes room', [
+    'shard/fair-queue.ts',
+    '      if (share <= most) continue;',
+    '      if (share >= most && largest !== null) continue;',
+  ]),
 ];
 
 const hostedCards = [
@@ -583,6 +652,99 @@ const hostedCards = [
   ]),
 ];
 
+/** Tools that operators use on the folder of a service that does not run. */
+const tools = [
+  bug('a move takes another log for its own', [
+    'journal/move-log.ts',
+    'if (end.sequence === sequence && end.checksum === checksum) return;',
+    'if (end.sequence === sequence) return;',
+  ]),
+  bug('a copy of a log begins one entry late', [
+    'journal/copy-journal.ts',
+    '    for await (const batches of readLog(this.#segments, after, upTo, goOnAfter))',
+    '    for await (const batches of readLog(this.#segments, after + 1, upTo, goOnAfter))',
+  ]),
+  bug('what two files hold counts twice', [
+    'journal/log-files.ts',
+    '        else if (isSelected(found) && found.lastSequence > last) {',
+    '        else if (isSelected(found)) {',
+  ]),
+  bug('an event of an older layout counts as a sample', [
+    'journal/records/record-layout.ts',
+    '      (values) => [...values.slice(0, -1), false, values.at(-1)],',
+    '      (values) => [...values.slice(0, -1), true, values.at(-1)],',
+  ]),
+  bug('a release reads what is one version newer', [
+    'journal/dialect.ts',
+    'if (version < oldest || version > newest)',
+    'if (version < oldest || version > newest + 1)',
+  ]),
+  bug('verify does not compare what was received', [
+    'domain/invariants.ts',
+    "amount_received === (status === 'succeeded' ? amount : 0)",
+    "amount_received === (status === 'succeeded' ? amount : amount_received)",
+  ]),
+  bug('verify takes a charge that is pending for one that has failed', [
+    'domain/invariants.ts',
+    "(status === 'failed') === (failure_code !== null)",
+    "(status !== 'succeeded') === (failure_code !== null)",
+  ]),
+  bug('the reader of a log leaves out the last batch of a range', [
+    'journal/log-reader.ts',
+    'if (found.firstSequence > upTo || found.lastSequence <= after) continue;',
+    'if (found.lastSequence > upTo || found.lastSequence <= after) continue;',
+  ]),
+  bug('a damaged end that is given up stays there', [
+    'journal/log/truncate-log.ts',
+    '      commit(environment, () => environment.removeSync(end.sequence));\n',
+    '',
+  ]),
+];
+
+/** Bugs of which the model knows no better, so that something else must find them. */
+const misreadings = [
+  misread('each full page says that others follow', [
+    'domain/list-pages.ts',
+    'const hasMore = records.length > limit;',
+    'const hasMore = records.length >= limit;',
+  ]),
+  misread('created[lt] means up to then', [
+    'domain/list-pages.ts',
+    "least(least(plusOne(params['created[lte]']), params['created[lt]']), plusOne(created))",
+    "least(least(plusOne(params['created[lte]']), plusOne(params['created[lt]'])), plusOne(created))",
+  ]),
+  misread('who knows an id sees what it is of', [
+    'domain/find.ts',
+    'if (record !== undefined && record.org === caller.org && record.livemode === caller.livemode)',
+    'if (record !== undefined && record.livemode === caller.livemode)',
+  ]),
+  misread('what a charge has refunded is its first refund', [
+    'domain/refunds.ts',
+    'amount_refunded: charge.amount_refunded + refund.amount,',
+    'amount_refunded: charge.amount_refunded || refund.amount,',
+  ]),
+  misread('a charge that fails has no event', [
+    'domain/charges.ts',
+    "  draft.emit('charge.failed', presentCharge(failed));\n",
+    '',
+  ]),
+  misread('no refund is in the total of its day', [
+    'domain/refunds.ts',
+    '  countInDay(draft, succeeded);\n',
+    '',
+  ]),
+  misread('each link is used up by one payment', [
+    'domain/payment-links.ts',
+    "  if (single_use && isPaid) return 'used';",
+    "  if (isPaid) return 'used';",
+  ]),
+  misread('a link for one payment has a session for each who opens it', [
+    'domain/payment-links.ts',
+    'const current = link.single_use && link.session !== null ?',
+    "const current = link.single_use && link.session === '' ?",
+  ]),
+];
+
 export const planted: readonly PlantedBug[] = [
   ...durability,
   ...idempotency,
@@ -595,5 +757,7 @@ export const planted: readonly PlantedBug[] = [
   ...owners,
   ...admission,
   ...hostedCards,
+  ...tools,
+  ...misreadings,
   ...clusterBugs,
 ];

@@ -8,6 +8,9 @@ const name = process.env.SIMULATOR_PLANTED;
 const bug = name === undefined ? undefined : planted.find((each) => each.name === name);
 if (name !== undefined && bug === undefined) throw new Error(`no bug is called "${name}"`);
 
+/** Whether the model knows no better than the service. */
+export const isOfModel = bug?.isOfModel === true;
+
 /** The text of a source with the bug in it; null when the bug is elsewhere, or there is none. */
 export function edited(path: string, read: () => string): string | null {
   return bug?.edits.some(({ file }) => file === path) ? withBug(bug, path, read()) : null;

@@ -12,6 +12,7 @@ import { type Lane, Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
 import { Answers } from '../oracle/answers.ts';
 import type { Settings } from '../plan.ts';
+import { isOfModel } from '../planted/edits.ts';
 import { Carrier } from './archive-process.ts';
 import { Bank } from './bank.ts';
 import { Facts } from './facts.ts';
@@ -72,7 +73,8 @@ export class World {
       clocks.drift = settings.drift;
       clocks.beginAt(settings.pastNoonMs ?? 0);
     }
-    this.judge = new Judge(() => this.machines.some(({ isDown }) => isDown));
+    const unheard = isOfModel ? 'a shard does what the model does' : null;
+    this.judge = new Judge(() => this.machines.some(({ isDown }) => isDown), unheard);
     this.settings = settings;
     this.trace = new Trace(() => this.simulation.nowMs, isKept);
     this.facts = new Facts(this.judge, () => this.simulation.nowMs);
