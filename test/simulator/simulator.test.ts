@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { keptPlans } from './found/plans.ts';
+import { assertions } from './kernel/findings.ts';
 import { planted } from './planted/bugs.ts';
 import { withBug } from './planted/edits.ts';
 import { isFoundStill } from './planted/find.ts';
@@ -52,6 +53,14 @@ test('each planted bug has a row in docs/simulator.md', () => {
   assert.deepEqual(
     [...recorded().keys()],
     planted.map(({ name }) => name),
+  );
+});
+
+test('each assertion can fail: a planted bug shows it', () => {
+  const shown = new Set(Array.from(recorded().values(), ({ assertion }) => assertion));
+  assert.deepEqual(
+    assertions.filter((assertion) => !shown.has(assertion)),
+    [],
   );
 });
 

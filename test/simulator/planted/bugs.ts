@@ -452,6 +452,16 @@ const operators = [
       '  else if (isOther && end.sequence >= noted.sequence)\n',
     ],
   ),
+  bug('at most a tenth of a second passes at once', [
+    'core/service-clock.ts',
+    '    this.#serviceMs += passedMs;',
+    '    this.#serviceMs += Math.min(passedMs, 100);',
+  ]),
+  bug('ended deliveries are kept twice as long', [
+    'shard/upkeep.ts',
+    'timeKey(serviceMs - this.#retentionMs)',
+    'timeKey(serviceMs - 2 * this.#retentionMs)',
+  ]),
 ];
 
 const backups = [
