@@ -184,6 +184,29 @@ test(
   },
 );
 
+test('a node is as far behind as in a partition that it does not run and has whole', skip, async () => {
+  const { primary, processOf } = await bench();
+  const { nodes, lease } = processOf('a');
+  const partitions = (['b', 'b', 'a'] as const).map((node, partition) => {
+    return { partition, node, wanted: null, end: 30 };
+  });
+  for (const [followed, damaged, behind] of [
+    [{ 0: 30, 1: 5 }, [], 25],
+    [{ 0: 30, 1: 5 }, [1], 0],
+    [{ 0: 30 }, [0], 30],
+    [{}, [0, 1], 0],
+  ] as const) {
+    await nodes.note({ address: null, link: 'a:2', linksBy: 'secrets key' }, followed, damaged);
+    const reachable = await nodes.reachable(partitions);
+    assert.deepEqual(
+      reachable.map((node) => [node.node, node.damaged, node.behind]),
+      [['a', damaged, behind]],
+    );
+  }
+  await nodes.forget();
+  for (const each of [nodes, lease, primary]) each.close();
+});
+
 test('a node hears at once of what operators and other nodes have changed', skip, async () => {
   const { primary, optionsOf, processOf } = await bench();
   const [a, b] = [processOf('a'), processOf('b')];
