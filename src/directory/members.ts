@@ -218,7 +218,6 @@ export class Members {
   }
 
   #remember(member: Member): void {
-    this.#forget(member.id);
     this.#byId.set(member.id, member);
     this.#byEmail.set(member.email, member);
   }
