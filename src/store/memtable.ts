@@ -4,7 +4,7 @@
 // seconds cost the garbage collector most. A packed record has a number, by which it is found and
 // decoded.
 
-import { assert, elementAt } from '../core/assert.ts';
+import { assert, defined, elementAt } from '../core/assert.ts';
 import { ClusteredMap } from '../core/clustered-map.ts';
 import { objectBytes, textBytes } from '../core/heap-bytes.ts';
 import { momentOfId } from '../core/ids.ts';
@@ -118,11 +118,11 @@ export class Memtable {
 
   /** An index that becomes empty stays, unless it had one row only. */
   #removeRow({ list, value, sortKey }: IndexRow, id: string): void {
-    const indexes = this.#indexesOf(list, value);
+    const indexes = defined(this.#indexesOf(list, value), 'a row that goes was added');
     const name = value ?? list;
-    const keys = indexes?.get(name);
+    const keys = indexes.get(name);
     if (keys === sortKey) {
-      indexes?.delete(name);
+      indexes.delete(name);
       this.#bytes -= indexBytes + textBytes(name) + bytesOfRow(sortKey, id);
     } else if (typeof keys === 'object' && keys.delete(sortKey)) this.#bytes -= bytesOfRow(sortKey, id);
   }
