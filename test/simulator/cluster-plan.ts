@@ -16,6 +16,7 @@ export const clusterFaultKinds = [
   'move the lease',
   'move a partition',
   'stuck threads',
+  'slow processor',
   'freeze node at a beat',
   'cut link',
   'slow link',
@@ -39,6 +40,7 @@ type ScatteredFault = Exclude<
   | 'end of a node at a commit'
   | 'move a partition'
   | 'stuck threads'
+  | 'slow processor'
   | 'freeze node at a beat'
   | 'no standby named'
   | 'lease forgotten'

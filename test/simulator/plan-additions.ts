@@ -231,6 +231,25 @@ export function withFullDisks(plan: Plan): Plan {
   return withSteps(plan, added);
 }
 
+const slowShare = 0.25;
+
+/** In some runs with nodes the processor of one is slow for seconds, while others ask much of it. */
+export function withSlowProcessors(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/slow processors`);
+  if (!random.chance(slowShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  for (let i = random.between(1, 2); i > 0; i--) {
+    const atMs = random.below(endMs);
+    added.push({ kind: 'fault', what: 'slow processor', atMs });
+    for (let j = random.between(3, 8); j > 0; j--) {
+      const what = random.pick(['create intent', 'confirm', 'refund', 'retrieve', 'operator'] as const);
+      added.push({ kind: 'act', what, atMs: atMs + random.below(3_000) });
+    }
+  }
+  return withSteps(plan, added);
+}
+
 const aloneShare = 0.15;
 
 /** In some runs somebody has a primary of PostgreSQL acknowledge what no standby has. */

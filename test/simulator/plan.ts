@@ -22,6 +22,7 @@ import {
   withOddities,
   withOvertakenOwners,
   withReaders,
+  withSlowProcessors,
   withStuckThreads,
   withTools,
   withTwoDatabases,
@@ -230,7 +231,7 @@ const faultWeights: Readonly<Record<ScatteredFault, number>> = {
 export function planOf(seed: string): Plan {
   if (!hasNodes(seed)) return planWithoutNodes(seed);
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
-  const disturbed = withAloneServers(withFrozenBeats(withStuckThreads(plan)));
+  const disturbed = withSlowProcessors(withAloneServers(withFrozenBeats(withStuckThreads(plan))));
   const ended = withForgottenCalls(withEndsAtCommits(disturbed));
   return withTwoDatabases(withLaterStart(withCancelsAmidPayments(ended)));
 }

@@ -53,6 +53,7 @@ export class Machine implements Place {
   isDown = false;
   /** Nothing that runs on it goes on, while time passes. */
   isFrozen = false;
+  restMs = 0;
   /** How many times longer than usual a commit takes. */
   slowness = 1;
   /** Disk operations so far. */

@@ -10,6 +10,8 @@ import { TimerHeap } from './timer-heap.ts';
 /** What lanes run on: while it is frozen none of them goes on, and what comes for them waits. */
 export interface Place {
   readonly isFrozen: boolean;
+  /** So long each of its lanes rests after a task, as those of a slow processor do; 0, or nothing: it goes on at once. */
+  readonly restMs?: number;
 }
 
 export class Lane {
@@ -19,6 +21,7 @@ export class Lane {
   isCut = false;
   /** It stands still, and others on the same place go on. */
   isStuck = false;
+  isResting = false;
   /** Hears what a task throws. */
   onError: (error: unknown) => void;
 
@@ -29,7 +32,7 @@ export class Lane {
   }
 
   get isWaiting(): boolean {
-    return this.ready.length > 0 && !this.isStuck && this.place?.isFrozen !== true;
+    return this.ready.length > 0 && !this.isStuck && !this.isResting && this.place?.isFrozen !== true;
   }
 }
 
@@ -128,6 +131,15 @@ export class Simulation {
     } catch (error) {
       lane.onError(error);
     }
+    const restMs = lane.place?.restMs ?? 0;
+    if (restMs > 0) this.#rest(lane, restMs);
+  }
+
+  #rest(lane: Lane, ms: number): void {
+    lane.isResting = true;
+    this.after(this.#outside, ms, () => {
+      lane.isResting = false;
+    });
   }
 }
 

@@ -97,6 +97,18 @@ function stickThreads(fault: Fault): void {
   later(fault, takenMs + random.between(5, 500), () => stick(lease, false));
 }
 
+/** The threads of a node go on slowly, each in its turn, and the others wait for them. */
+function slowDown(fault: Fault): void {
+  const { world, random } = fault;
+  const { machine } = nodeOf(fault);
+  machine.restMs = random.skewed(0.3, 15);
+  world.note(`${machine.name} is slow: a thread rests for ${machine.restMs.toFixed(1)} ms after each task`);
+  later(fault, random.between(1_000, stuckMsMax), () => {
+    machine.restMs = 0;
+    world.note(`${machine.name} is as fast as it was`);
+  });
+}
+
 /** The node that serves is frozen while a beat is answered, and goes on with the answer when another node has taken over. */
 function freezeAtBeat({ world, cluster, random }: Fault): void {
   const takenMs = random.between(timing.takeMs + timing.beatMs, stuckMsMax);
@@ -224,6 +236,7 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
   'suspend node': (fault) => freeze(fault, true),
   'freeze node at a beat': freezeAtBeat,
   'stuck threads': stickThreads,
+  'slow processor': slowDown,
   'stop node': (fault) => nodeOf(fault).stop(),
   'clock of a node set'(fault) {
     const { random } = fault;

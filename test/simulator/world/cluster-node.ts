@@ -183,6 +183,7 @@ export class ClusterNode {
     for (const lane of this.service?.lanes ?? []) lane.isStuck = false;
     this.machine.clocks.correct();
     this.machine.slowness = 1;
+    this.machine.restMs = 0;
     this.machine.endsAt = null;
     this.start();
   }

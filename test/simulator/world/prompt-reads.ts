@@ -68,9 +68,10 @@ export class Undurable {
     );
   }
 
-  /** The turn that the disk has kept waiting for so long that the shard has noticed; null: none, or the shard stands still or stops. */
+  /** The turn that the disk has kept waiting for so long that the shard has noticed; null: none, or the shard stands still, is slow, or stops. */
   get stalled(): Pick<Changed, 'sinceMs'> | null {
-    if (this.#lane.isStuck || this.isOver) return null;
+    const { isStuck, place } = this.#lane;
+    if (isStuck || this.isOver || (place?.restMs ?? 0) > 0) return null;
     const [oldest] = this.#turns;
     return oldest !== undefined && this.#simulation.nowMs - oldest.sinceMs >= noticedMs ? oldest : null;
   }

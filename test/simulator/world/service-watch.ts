@@ -133,11 +133,12 @@ export class ServiceWatch {
   }
 
   /** It can reach the database of the lease. */
-  #isAtWork({ service, machine: { isFrozen, name, slowness } }: ClusterNode): boolean {
+  #isAtWork({ service, machine: { isFrozen, name, slowness, restMs } }: ClusterNode): boolean {
     return (
       service !== null &&
       !isFrozen &&
       slowness === 1 &&
+      restMs === 0 &&
       this.#areConnected(name, this.#cluster.databases.first.primary.name)
     );
   }

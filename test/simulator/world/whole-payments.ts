@@ -64,17 +64,11 @@ async function paidBack(acting: Act): Promise<void> {
 }
 
 /** The customer pays by card: on the service's page, or on the network's own. */
-async function pays(
-  { world, shop, service, ...acting }: Act,
-  charge: Resource,
-  token: string,
-): Promise<void> {
+async function pays(acting: Act, charge: Resource, token: string): Promise<void> {
+  const { world, shop, service } = acting;
   if (shop.livemode && world.hostedCards !== null)
     world.hostedCards.pay(shop.org, charge.id, amount, service);
-  else
-    await page({ world, shop, service, ...acting }, shop, 'submit_card', charge.id, {
-      ...{ token, card, challenge: false },
-    });
+  else await page(acting, shop, 'submit_card', charge.id, { token, card, challenge: false });
 }
 
 /** Paid by card in live mode, and paid back in two parts. */
