@@ -49,6 +49,8 @@ export class Simulation {
   /** Whoever looks on between two tasks. */
   readonly #outside: Lane;
   readonly #lanes: Lane[] = [];
+  /** Those of them that have something to do, gathered anew for each task. */
+  readonly #waiting: Lane[] = [];
   readonly #timers = new TimerHeap<{ readonly lane: Lane; readonly action: () => void }>();
 
   /** `onError` hears what tasks throw on lanes that have nobody else to hear it. */
@@ -102,7 +104,9 @@ export class Simulation {
    */
   async run(untilMs: number, isOver: () => boolean, onTask: () => void): Promise<boolean> {
     while (!isOver()) {
-      const waiting = this.#lanes.filter((lane) => lane.isWaiting);
+      const waiting = this.#waiting;
+      waiting.length = 0;
+      for (const lane of this.#lanes) if (lane.isWaiting) waiting.push(lane);
       if (waiting.length === 0) {
         const next = this.#timers.next;
         if (next === undefined) return false;
