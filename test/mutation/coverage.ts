@@ -8,34 +8,18 @@ import type { Question as Play, Answer as Played } from './simulator-process.ts'
 import type { Met, Place } from './switch.ts';
 import type { Answer, MeasuredFile, Question } from './unit-process.ts';
 
-/** They start services or other processes, need PostgreSQL for long, or play chance: they would cost more than they tell. */
+/** What starts the service in a process of its own, where no mutant is on. */
+const startsService = (file: string) => closureOf(file).includes('test/service.ts');
+/** They start other processes, need PostgreSQL for long, or play chance: they would cost more than they tell. */
 const leftOut = [
-  'test/cluster/failover.test.ts',
-  'test/cluster/faults.test.ts',
-  'test/cluster/leave.test.ts',
-  'test/cluster/lending.test.ts',
-  'test/cluster/lent-edges.test.ts',
-  'test/cluster/lent-faults.test.ts',
-  'test/cluster/new-node.test.ts',
-  'test/cluster/upgrade.test.ts',
-  'test/cluster/webhooks.test.ts',
   'test/domain/model.test.ts',
   'test/journal/crash.test.ts',
   'test/networks/cmi/renamed-fields.test.ts',
-  'test/networks/live-card.test.ts',
-  'test/networks/live-cash.test.ts',
-  'test/networks/live-integrator-cards.test.ts',
   'test/postgresql/connection.test.ts',
   'test/postgresql/engine.test.ts',
-  'test/postgresql/faults.test.ts',
-  'test/postgresql/move.test.ts',
-  'test/postgresql/service.test.ts',
   'test/threads/blocking-pool.test.ts',
-  'test/threads/edge-death.test.ts',
   'test/threads/loaded-at-start.test.ts',
-  'test/threads/shard-death.test.ts',
   'test/threads/stripped-sources.test.ts',
-  'test/threads/webhooks-threads.test.ts',
 ];
 /** What lies next to the folders with mutants in them: what they write on the disk. */
 const testFolders = [...folders, 'disk'];
@@ -49,7 +33,7 @@ export interface TestFile extends MeasuredFile {
 
 export const testFiles = testFolders
   .flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`, { cwd: root }))
-  .filter((file) => !leftOut.includes(file))
+  .filter((file) => !leftOut.includes(file) && !startsService(file))
   .sort();
 
 /** Of the digest belongs what makes the mutants, since they are known by their places in the order of a file. */

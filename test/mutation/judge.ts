@@ -12,6 +12,7 @@ import {
 } from './coverage.ts';
 import type { Mutant } from './instrument.ts';
 import { cache, digestOf } from './kept.ts';
+import { nearestTests } from './nearest.ts';
 import { SimulatorLane } from './simulator-lane.ts';
 import type { Met } from './switch.ts';
 import { type Killer, type Part, partsFor, UnitLane } from './unit-tests.ts';
@@ -51,12 +52,15 @@ export class Judge {
   /** How many seeds that come upon a mutant are tried. */
   readonly #seedsMax: number;
   readonly #seeds: readonly number[];
+  /** Whether only the tests that lie nearest to a mutant are tried. */
+  readonly #isNear: boolean;
   readonly #files: TestFile[] = [];
   readonly #bySeed = new Map<number, Met>();
   #atLoad: Met = {};
 
-  constructor(seedsMax: number) {
+  constructor(seedsMax: number, isNear: boolean) {
     this.#seedsMax = seedsMax;
+    this.#isNear = isNear;
     this.#seeds = Array.from({ length: 10 * seedsMax }, (_, at) => at + 1);
   }
 
@@ -99,7 +103,10 @@ export class Judge {
 
   async byUnits(mutant: Mutant, { units }: JudgeLane): Promise<Result> {
     const actsAtLoad = isMet(this.#atLoad, mutant);
-    const parts = partsFor(this.#files, mutant, actsAtLoad);
+    const files = this.#isNear
+      ? this.#files.filter(({ file }) => nearestTests(mutant.file).includes(file))
+      : this.#files;
+    const parts = partsFor(files, mutant, actsAtLoad);
     const all = digestOf(...parts.map(({ digest }) => digest).sort());
     const isCovered = parts.length > 0;
     const of = `${mutant.name} units`;
@@ -122,6 +129,12 @@ export class Judge {
   /** Whether what is recorded to have killed the mutant kills it still. Only what is loaded need have been measured. */
   isKilledBy(mutant: Mutant, killer: Killer, { units }: JudgeLane): Promise<boolean> {
     return units.isKilledBy(mutant, killer, isMet(this.#atLoad, mutant));
+  }
+
+  /** Whether the seed that is recorded to have found the mutant finds it still, or else one of some others. */
+  async isFoundBy(mutant: Mutant, seed: number, { simulator }: JudgeLane): Promise<boolean> {
+    const seeds = [seed, ...this.#seeds.slice(0, this.#seedsMax)];
+    return (await simulator.killerOf(mutant, seeds, isMet(this.#atLoad, mutant))) !== null;
   }
 
   async bySimulator(mutant: Mutant, { simulator }: JudgeLane): Promise<Result> {

@@ -42,8 +42,9 @@ export async function kept<T>(name: string, digest: string, make: () => Promise<
 
 const imports = new Map<string, readonly string[]>();
 
-function importedBy(path: string): readonly string[] {
-  const found = textOf(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g);
+/** What is imported in the text of a file, as paths below the root. */
+export function importedBy(path: string, text: string): readonly string[] {
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g);
   return Array.from(found, ([, to]) => join(dirname(path), to!));
 }
 
@@ -53,7 +54,7 @@ export function closureOf(path: string): readonly string[] {
   if (known !== undefined) return known;
   const closure = new Set([path]);
   // A set that grows while it is gone through is gone through to its new end.
-  for (const each of closure) for (const to of importedBy(each)) closure.add(to);
+  for (const each of closure) for (const to of importedBy(each, textOf(each))) closure.add(to);
   imports.set(path, [...closure]);
   return [...closure];
 }

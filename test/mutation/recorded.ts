@@ -1,5 +1,6 @@
-// What the tests are known to kill (recorded.json, from a sample of each folder): the score by folder, and of each mutant that a
-// unit test kills which test that is. So others can ask of some of them whether they still die, without measuring anything.
+// What the tests are known to kill (recorded.json, from samples of each folder): the scores by folder, of each mutant that was killed
+// by which test or seed, and what has come of those that lived. So others can ask of some mutants whether they still die, without
+// measuring anything, and of new ones whether as many die.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Mutant } from './instrument.ts';
@@ -7,18 +8,33 @@ import { digestOf } from './kept.ts';
 import { folderOf, isKilled, type Judged } from './score.ts';
 import type { Killer } from './unit-tests.ts';
 
-interface Counts {
+export interface Counts {
   readonly mutants: number;
   readonly killed: number;
 }
 
+type ByFolder = Readonly<Record<string, Counts>>;
+
+/** A mutant that no test and no seed killed when it was recorded. */
+interface Survivor {
+  readonly mutant: string;
+  /** Why it may live, or what kills it now. */
+  readonly why: string;
+}
+
 interface Recorded {
   readonly all: Counts;
-  readonly folders: Readonly<Record<string, Counts>>;
+  readonly folders: ByFolder;
   /** What the simulator kills alone. */
-  readonly simulator: Readonly<Record<string, Counts>>;
+  readonly simulator: ByFolder;
+  /** What the nearest tests kill, with a few seeds. */
+  readonly nearest: ByFolder;
+  /** By their marks. */
+  readonly survivors: Readonly<Record<string, Survivor>>;
   /** By test file and title: the marks of the mutants, with spaces between. */
   readonly killed: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** By seed of the simulator: the marks of the mutants that it finds, with spaces between. */
+  readonly found: Readonly<Record<string, string>>;
 }
 
 const file = new URL('recorded.json', import.meta.url);
@@ -27,9 +43,9 @@ function recorded(): Recorded {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-function write({ all, folders, simulator, killed }: Recorded): void {
-  const text = JSON.stringify({ all, folders, simulator, killed } satisfies Recorded, null, 2);
-  writeFileSync(file, `${text}\n`);
+function write({ all, folders, simulator, nearest, survivors, killed, found }: Recorded): void {
+  const ordered = { all, folders, simulator, nearest, survivors, killed, found } satisfies Recorded;
+  writeFileSync(file, `${JSON.stringify(ordered, null, 2)}\n`);
 }
 
 /**
@@ -57,15 +73,46 @@ export function recordedCount(): number {
 
 /** The mutants that are recorded as killed and that there still are, with what killed them. */
 export function recordedKills(mutants: readonly Mutant[]): Map<Mutant, Killer> {
+  const kills = Object.entries(recorded().killed).flatMap(([file, titles]) =>
+    Object.entries(titles).map(([title, marks]) => [{ file, title }, marks] as const),
+  );
+  return stillThere(mutants, kills);
+}
+
+/** The mutants that a seed is recorded to have found and that there still are, each with its seed. */
+export function recordedFinds(mutants: readonly Mutant[]): Map<Mutant, number> {
+  return stillThere(
+    mutants,
+    Object.entries(recorded().found).map(([seed, marks]) => [Number(seed), marks]),
+  );
+}
+
+function stillThere<T>(mutants: readonly Mutant[], kills: readonly (readonly [T, string])[]): Map<Mutant, T> {
   const marked = byMark(mutants);
-  const kills = new Map<Mutant, Killer>();
-  for (const [file, titles] of Object.entries(recorded().killed))
-    for (const [title, marks] of Object.entries(titles))
-      for (const mark of marks.split(' ')) {
-        const mutant = marked.get(mark);
-        if (mutant !== undefined) kills.set(mutant, { file, title });
-      }
-  return kills;
+  const found = new Map<Mutant, T>();
+  for (const [killer, marks] of kills)
+    for (const mark of marks.split(' ')) {
+      const mutant = marked.get(mark);
+      if (mutant !== undefined) found.set(mutant, killer);
+    }
+  return found;
+}
+
+/** The mutants of which the record tells nothing. */
+export function unrecorded(mutants: readonly Mutant[]): Mutant[] {
+  const known = new Set([...recordedKills(mutants).keys(), ...recordedFinds(mutants).keys()]);
+  const { survivors } = recorded();
+  return mutants.filter((mutant) => !known.has(mutant) && survivors[markOf(mutant)] === undefined);
+}
+
+/** What share of these mutants would live if the nearest tests killed as many in each folder as they are recorded to. */
+export function livingShare(mutants: readonly Mutant[]): number {
+  const { nearest } = recorded();
+  const shares = mutants.map((mutant) => {
+    const { mutants, killed } = nearest[folderOf({ mutant })]!;
+    return 1 - killed / mutants;
+  });
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
 function countsOf(judged: readonly Judged[]): Record<string, Counts> {
@@ -81,56 +128,88 @@ function ascending<T>(from: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(from).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Takes the sample for what the simulator alone is known to kill of the folders that it has. */
-export function recordSimulator(judged: readonly Judged[]): void {
-  const before = recorded();
-  write({ ...before, simulator: ascending({ ...before.simulator, ...countsOf(judged) }) });
+/** By what killed them, as `nameOf` tells it, the marks of mutants. */
+function marksBy<T>(kills: Iterable<readonly [Mutant, T]>, nameOf: (killer: T) => string) {
+  const killed: Record<string, string> = {};
+  for (const [mutant, killer] of kills) {
+    const name = nameOf(killer);
+    killed[name] = [killed[name] ?? [], markOf(mutant)].flat().join(' ');
+  }
+  return killed;
 }
 
-/**
- * Takes the sample for what the tests are known to kill of the folders that it has, and keeps which test kills others that there
- * are still; `mutants` are all that there are.
- */
-export function record(judged: readonly Judged[], mutants: readonly Mutant[]): void {
-  const before = recorded();
-  const found = countsOf(judged);
-  const folders = ascending({ ...before.folders, ...found });
-  const sum = (name: keyof Counts) => Object.values(folders).reduce((all, counts) => all + counts[name], 0);
+/** What was recorded of mutants that there still are, and what is found out now in its place. */
+function renewed<T>(
+  before: ReadonlyMap<Mutant, T>,
+  judged: readonly Judged[],
+  mutants: readonly Mutant[],
+  killerOf: (judged: Judged) => T | null,
+): Map<Mutant, T> {
   const marked = byMark(mutants);
   const tried = new Set(judged.map(({ mutant }) => mutant));
-  const kills = new Map([...recordedKills(mutants)].filter(([mutant]) => !tried.has(mutant)));
-  for (const { mutant, units } of judged) {
-    const killer = units?.killer;
-    if (typeof killer !== 'object' || killer === null || killer.title === '') continue;
-    if (marked.get(markOf(mutant)) === mutant) kills.set(mutant, killer);
+  const kills = new Map([...before].filter(([mutant]) => !tried.has(mutant)));
+  for (const each of judged) {
+    const killer = killerOf(each);
+    if (killer !== null && marked.get(markOf(each.mutant)) === each.mutant) kills.set(each.mutant, killer);
   }
-  const killed: Record<string, Record<string, string>> = {};
-  for (const [mutant, { file, title }] of kills) {
-    killed[file] ??= {};
-    killed[file][title] = [killed[file][title] ?? [], markOf(mutant)].flat().join(' ');
-  }
-  const sorted = Object.fromEntries(Object.entries(ascending(killed)).map(([f, t]) => [f, ascending(t)]));
-  write({ ...before, all: { mutants: sum('mutants'), killed: sum('killed') }, folders, killed: sorted });
+  return kills;
 }
 
-/** What the share of killed mutants may lose before somebody must look: two points. */
-const slack = 0.02;
+/** Each of these takes a sample in place of what is recorded of the folders that it has; `mutants` are all that there are. */
+type Recorder = (judged: readonly Judged[], mutants: readonly Mutant[]) => void;
 
-/** The least share of the recorded mutants that must be left: of fewer a sample says little about the tests. */
-const leftMin = 0.8;
+/** Takes it for what the nearest tests kill. */
+export const recordNearest: Recorder = (judged) => {
+  const before = recorded();
+  write({ ...before, nearest: ascending({ ...before.nearest, ...countsOf(judged) }) });
+};
 
-/** What is wrong with a sample of mutants that are recorded as killed; null where it is as good as what is recorded. */
-export function complaint(
-  { recorded, left }: { readonly recorded: number; readonly left: number },
-  size: number,
-  lost: readonly Mutant[],
-): string | null {
-  const anew = 'record them anew: npm run mutate -- --sample 80 --record';
-  if (left < recorded * leftMin)
-    return `Only ${left} of ${recorded} mutants that are recorded as killed are left: ${anew}`;
-  if (lost.length <= size * slack) return null;
-  const places = lost.map(
-    ({ file, line, original, replacement }) => `${file}:${line}: ${original} → ${replacement}`,
+/** Takes it for what the simulator kills alone. */
+export const recordSimulator: Recorder = (judged, mutants) => {
+  const before = recorded();
+  const simulator = ascending({ ...before.simulator, ...countsOf(judged) });
+  write({ ...before, simulator, found: foundBy(judged, mutants) });
+};
+
+/** Takes it for what all tests kill, and for what is known of the mutants that it has; of others that stays. */
+export const record: Recorder = (judged, mutants) => {
+  const before = recorded();
+  const folders = ascending({ ...before.folders, ...countsOf(judged) });
+  const sum = (name: keyof Counts) => Object.values(folders).reduce((all, counts) => all + counts[name], 0);
+  const kills = renewed(recordedKills(mutants), judged, mutants, ({ units }) => {
+    const killer = units?.killer;
+    return typeof killer === 'object' && killer !== null && killer.title !== '' ? killer : null;
+  });
+  const byFile = Map.groupBy(kills, ([, { file }]) => file);
+  const killed = Array.from(byFile, ([file, some]) => [file, ascending(marksBy(some, ({ title }) => title))]);
+  write({
+    ...before,
+    all: { mutants: sum('mutants'), killed: sum('killed') },
+    folders,
+    survivors: survivorsOf(before.survivors, judged, mutants),
+    killed: ascending(Object.fromEntries(killed)),
+    found: foundBy(judged, mutants),
+  });
+};
+
+function foundBy(judged: readonly Judged[], mutants: readonly Mutant[]): Record<string, string> {
+  const played = judged.filter(({ simulator }) => simulator !== null);
+  const found = renewed(recordedFinds(mutants), played, mutants, ({ simulator }) =>
+    typeof simulator?.killer === 'number' ? simulator.killer : null,
   );
-  return [`${lost.length} of ${size} mutants survive that are recorded as killed:`, ...places].join('\n');
+  return marksBy(found, String);
+}
+
+function survivorsOf(before: Recorded['survivors'], judged: readonly Judged[], mutants: readonly Mutant[]) {
+  const there = new Set(mutants.map(markOf));
+  const survivors = new Map(Object.entries(before).filter(([mark]) => there.has(mark)));
+  for (const each of judged) {
+    const { file, within, original, replacement } = each.mutant;
+    const mark = markOf(each.mutant);
+    const why = before[mark]?.why ?? '';
+    const mutant = `${file}: ${within}: ${original} → ${replacement}`.replaceAll(/\s+/g, ' ');
+    if (isKilled(each)) survivors.delete(mark);
+    else survivors.set(mark, { mutant, why });
+  }
+  return Object.fromEntries([...survivors].sort(([, a], [, b]) => (a.mutant < b.mutant ? -1 : 1)));
 }
