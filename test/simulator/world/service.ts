@@ -286,13 +286,16 @@ export class Service implements Entrance {
   /** Stops the shard, wherever it runs: it is started again where it is to run. */
   #replace(number: number): void {
     const { simulation } = this.#world;
-    const thread = this.shards[number];
-    if (thread?.shard === undefined || this.#replaced.has(number) || this.#isStopping) return;
-    this.#replaced.add(number);
+    if (this.#replaced.has(number) || this.#isStopping) return;
+    // Also one that waits still for its partition there.
     if (this.#lending?.isLent(number)) {
+      this.#replaced.add(number);
       this.#lending.stopShard(number);
       return;
     }
+    const thread = this.shards[number];
+    if (thread?.shard === undefined) return;
+    this.#replaced.add(number);
     const over = () => simulation.soon(this.#main, () => this.shardEnded(number, thread, null));
     simulation.soon(thread.lane, () => void thread.stop().then(over, over));
   }
