@@ -709,6 +709,11 @@ const tools = [
     '      commit(environment, () => environment.removeSync(end.sequence));\n',
     '',
   ]),
+  bug('a cut of what the checkpoint has begins no segment', [
+    'journal/log/truncate-log.ts',
+    '      if (end.sequence <= sequence) await segments.create(sequence + 1);\n',
+    '',
+  ]),
 ];
 
 /** Bugs of which the model knows no better, so that something else must find them. */

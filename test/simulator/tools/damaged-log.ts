@@ -30,6 +30,7 @@ const truncates = 'a damaged end is given up, and nothing else';
 
 export async function damageLog(spare: SpareMachine): Promise<void> {
   const { batches, random } = spare;
+  if (random.chance(0.3)) await completeCheckpoint(spare);
   await checkReads(spare, batches, { how: 'gone', at: 0, count: 0 });
   checkPlaces(spare, batches);
   await checkForeign(spare);
@@ -43,6 +44,13 @@ export async function damageLog(spare: SpareMachine): Promise<void> {
   const met = metBy(spare, batches, harm);
   await checkRecovery(spare, batches, harm, met);
   if (harm.how === 'turned') await checkTruncation(spare, batches, at, met);
+}
+
+/** The checkpoint has all of the log, as after a stop. */
+async function completeCheckpoint(spare: SpareMachine): Promise<void> {
+  const opened = await openReplayed(spare);
+  await opened.checkpointer.write(opened.log.nextSequence - 1);
+  await opened.close();
 }
 
 function harmTo(spare: SpareMachine, batches: readonly BatchOnDisk[], how: Harm['how'], at: number): Harm {
@@ -241,6 +249,11 @@ async function checkTruncation(
     'what is left of the log',
   );
   spare.same(truncates, await truncated(spare), null, 'the end of a log that was cut');
+  const isBehind = await inspectJournal(
+    spare.journal,
+    ({ logEnd, checkpoint }) => logEnd < checkpoint.sequence,
+  );
+  spare.same(truncates, isBehind, false, 'whether a log that was cut looks older than its checkpoint');
   await checkRecords(spare, truncates, Math.max(checkpointedIn(spare), firstSequence - 1));
   await goOn(spare, batch);
 }
