@@ -23,7 +23,7 @@ import type { World } from '../world/world.ts';
 import { DurableReads } from './durable-reads.ts';
 import { Outbox } from './outbox.ts';
 import { Promptness } from './promptness.ts';
-import { toldOf } from './questions.ts';
+import { cursorOf, toldOf } from './questions.ts';
 import { Requests } from './requests.ts';
 
 const oracles = new WeakMap<object, Oracle>();
@@ -102,10 +102,12 @@ export class Oracle {
 
   #toldOtherwise(question: Question, now: Now, answer: InternalAnswer): string | null {
     const { outbox, requests } = this;
-    const wanted = toldOf({ table: this.#model.table, outbox, requests }, question, now);
-    if (wanted === undefined) return null;
-    const found = answer.ok ? JSON.parse(answer.body) : answer;
-    return isDeepStrictEqual(found, JSON.parse(JSON.stringify(wanted)))
+    const known = { table: this.#model.table, outbox, requests };
+    const body = toldOf(known, question, now);
+    if (body === undefined) return null;
+    const wanted = { body: JSON.parse(JSON.stringify(body)), cursor: cursorOf(known, question, body) };
+    const found = answer.ok ? { body: JSON.parse(answer.body), cursor: answer.cursor } : answer;
+    return isDeepStrictEqual(found, wanted)
       ? null
       : `it is ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`;
   }

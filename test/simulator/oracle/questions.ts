@@ -54,8 +54,9 @@ export function toldOf(known: Known, question: Question, now: Now): unknown {
     }
     case 'events_after': {
       const { org, livemode, after, limit } = question;
+      if (after === null) return [];
       return [...table.all('event')]
-        .filter((event) => event.org === org && event.livemode === livemode && event.id > (after ?? '~'))
+        .filter((event) => event.org === org && event.livemode === livemode && event.id > after)
         .sort(byId)
         .slice(0, limit)
         .map((event) => {
@@ -63,9 +64,22 @@ export function toldOf(known: Known, question: Question, now: Now): unknown {
           return { id: event.id, type: event.type, body: eventJson(event, pending) };
         });
     }
+    case 'now':
+      return { nowMs: now.nowMs, serviceMs: now.serviceMs };
     default:
       return undefined;
   }
+}
+
+/** Behind what is told what comes later is found; undefined: nothing comes later. */
+export function cursorOf({ table }: Known, question: Question, told: unknown): string | undefined {
+  if (question.kind !== 'events_after') return undefined;
+  const { org, livemode, after } = question;
+  const shown =
+    after === null
+      ? [...table.all('event')].filter((event) => event.org === org && event.livemode === livemode).sort(byId)
+      : (told as { readonly id: string }[]);
+  return shown.at(-1)?.id ?? after ?? '';
 }
 
 function endpointNow(

@@ -182,6 +182,7 @@ async function openLink(acting: Act): Promise<void> {
   const { shop } = link;
   await Promise.all(
     Array.from({ length: random.between(1, 3) }, async () => {
+      await tell({ ...acting, shop }, { kind: 'view_link', id: link.id });
       const session = await enter(acting, link);
       if (session === null) return;
       await page(acting, shop, 'choose_method', session, { method: random.pick(['card', 'cash']) });

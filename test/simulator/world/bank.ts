@@ -73,7 +73,7 @@ export class Bank {
       card:
         hostedCards === null
           ? { openPage: take, authorize: take, refund: take, ...all }
-          : { host, ...hostedCards.connect(take, lookup, owner) },
+          : { ...all, ...hostedCards.connect(take, lookup, owner) },
       cash: { issue: take, cancel: take, ...all },
       onOutcome,
     };

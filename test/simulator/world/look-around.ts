@@ -17,6 +17,8 @@ export const sheetOf = (separator: Sheet['separator']): Sheet => ({
   separator,
 });
 
+const followedMax = 4;
+
 const idOf = (acting: Act, object: string) => known(acting, object)?.id ?? null;
 
 function searchOf(acting: Act): PaymentSearch {
@@ -54,7 +56,7 @@ function questionOf(acting: Act): InternalRequest {
   );
   const nowMs = world.clocks.wall();
   const link = acting.clients.links.at(-1)?.id;
-  switch (random.below(15)) {
+  switch (random.below(16)) {
     case 0:
     case 1:
       return { kind: 'search_payments', ...scope, search: searchOf(acting) };
@@ -82,16 +84,20 @@ function questionOf(acting: Act): InternalRequest {
       return { kind: 'failing_endpoints', limit: random.pick([1, 20]) };
     case 11:
       return { kind: 'limit_levels', ...scope };
-    case 12: {
-      const events = [...world.facts.of(shop.org, livemode, 'event')];
-      const after = random.chance(0.3) || events.length === 0 ? null : random.pick(events).id;
-      return { kind: 'events_after', ...scope, after, limit: random.pick([1, 5, 100]) };
-    }
+    case 12:
+      return {
+        kind: 'events_after',
+        ...scope,
+        after: random.pick(['', null]),
+        limit: random.pick([1, 5, 100]),
+      };
     case 13: {
       const endpoint = idOf(acting, 'webhook_endpoint') ?? 'nothing';
       const index = fieldIndex('delivery', scopeOf(org, livemode), 'endpoint', endpoint);
       return { kind: 'records', index, limit: random.pick([1, 50]) };
     }
+    case 14:
+      return { kind: 'now' };
     default:
       return exportOf(acting, scope);
   }
@@ -114,7 +120,24 @@ function exportOf(acting: Act, scope: { readonly org: string; readonly livemode:
 }
 
 export async function lookAround(acting: Act): Promise<void> {
-  for (let i = acting.random.between(1, 6); i > 0; i--) await tell(acting, questionOf(acting));
+  for (let i = acting.random.between(1, 6); i > 0; i--) {
+    const question = questionOf(acting);
+    const told = await tell(acting, question);
+    if (question.kind === 'events_after' && told !== null) await followEvents(acting, question, told);
+  }
+}
+
+/** Goes on behind one of the events that were told, as a stream does behind the last one that its client has. */
+async function followEvents(
+  acting: Act,
+  question: Extract<InternalRequest, { kind: 'events_after' }>,
+  told: string,
+): Promise<void> {
+  let events = JSON.parse(told) as { readonly id: string }[];
+  for (let i = 0; i < followedMax && events.length > 0; i++) {
+    const after = acting.random.pick(events).id;
+    events = JSON.parse((await tell(acting, { ...question, after })) ?? '[]');
+  }
 }
 
 /** All that people are told of one payment. */
