@@ -270,7 +270,9 @@ export class Admission {
   /** The shard appends a turn. What was taken before its client had gone is in the next one at the latest. */
   appended({ entries }: LogBatch): void {
     this.#appended++;
-    for (const { cause, idempotency } of entries) {
+    for (const { cause, changes, idempotency } of entries) {
+      // An endpoint waits until its address is looked up.
+      if (changes.some(({ kind }) => kind === 'webhook_endpoint')) continue;
       const id = cause?.by === 'request' ? (cause.name ?? idempotency?.requestId) : undefined;
       const withdrawnAt = id === undefined ? undefined : this.#withdrawnAt.get(id);
       if (withdrawnAt === undefined) continue;
