@@ -451,7 +451,10 @@ async function toldOfDamage(shards: readonly Awaited<ReturnType<typeof shardFold
     },
     onWhole() {},
     onFollowed: (partition, sequence) => followed.set(partition, sequence),
-    onDamaged: (partition, message) => damaged.set(partition, message),
+    onDamaged(partition, message) {
+      assert(!damaged.has(partition), 'it is told once');
+      damaged.set(partition, message);
+    },
   });
   standby.start(over.reject);
   await over.promise;
