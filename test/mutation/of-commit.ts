@@ -39,12 +39,14 @@ export async function complaintsOfCommit(
   const changed = changedLines();
   const isChanged = ({ file, line }: Mutant) => changed.get(file)?.has(line) ?? false;
   const fresh = chosen(unrecorded(counted), counts.unrecorded, isChanged);
-  await workers.measure(fresh);
+  // What the recorded ones need is soon known, so they are tried however long the tests of the others take.
+  await workers.measure([]);
   const complaints = [
     await complaintOfRecorded(counts.recorded, all, workers),
     await complaintOfFound(counts.found, all, workers),
-    await complaintOfUnrecorded(fresh, workers),
   ];
+  await workers.measure(fresh);
+  complaints.push(await complaintOfUnrecorded(fresh, workers));
   const { length } = fresh.filter(isChanged);
   console.log(`${length} of ${fresh.length} unrecorded ones are of lines that have changed since`);
   return complaints.filter((complaint) => complaint !== null);
