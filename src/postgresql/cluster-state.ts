@@ -19,7 +19,6 @@ import { leaseColumns, leaseOf } from './lease-table.ts';
 import { behindOf, type Followed, goneSeconds, wantedAt } from './node-table.ts';
 import { type PartitionState, partitionsAt } from './partition-table.ts';
 import { type Primary, tellNodes } from './primary.ts';
-import { migrate } from './schema.ts';
 import { refusalOfListed } from './service-table.ts';
 
 const takeoversShown = 10;
@@ -69,12 +68,11 @@ export interface OtherDatabase {
   readonly primary: Primary | string;
 }
 
-/** `primary`: of the first database. */
+/** `primary`: of the first database, whose tables are there. */
 export async function readCluster(
   primary: Primary,
   others: readonly OtherDatabase[] = [],
 ): Promise<ClusterStatus> {
-  await migrate(primary.client);
   const lease = await leaseAt(primary);
   const [counted] = await primary.query<{ shards: number }>({ text: 'select shards from payments.service' });
   const postgresql = await postgresAt(primary);

@@ -17,6 +17,7 @@ import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { PartitionTables } from '../../src/postgresql/partition-table.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
+import { migrate } from '../../src/postgresql/schema.ts';
 import { poll } from '../poll.ts';
 import { leftOut, onlyDatabase, startServers } from './servers.ts';
 
@@ -57,6 +58,7 @@ async function bench() {
 
 test('where no node has been yet, nothing is told', skip, async () => {
   const { server, primary } = await bench();
+  await migrate(primary.client);
   const { postgresql, ...cluster } = await readCluster(primary);
   assert.deepEqual(cluster, {
     ...{ serving: null, epoch: 0, partitions: 0 },
