@@ -1,11 +1,10 @@
 // Tries mutants that a commit chooses by its digest, each time others: of those that are recorded as killed by unit tests and by
 // seeds, and of those of which nothing is recorded.
 
-import { execFileSync } from 'node:child_process';
+import { inOrderOfCommit } from '../order-of-commit.ts';
 import { changedLines } from './changed.ts';
 import { complaintOfKills, complaintOfSample } from './complaints.ts';
 import type { Mutant } from './instrument.ts';
-import { digestOf, root } from './kept.ts';
 import { livingShare, recordedCount, recordedFinds, recordedKills, unrecorded } from './recorded.ts';
 import { isKilled, printScore } from './score.ts';
 import type { Workers } from './workers.ts';
@@ -18,15 +17,9 @@ export interface OfCommit {
 }
 
 function chosen(mutants: Iterable<Mutant>, count: number, isFirst = (_: Mutant) => false): Mutant[] {
-  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
-  const placed = Array.from(mutants, (mutant) => ({
-    mutant,
-    place: [isFirst(mutant) ? 0 : 1, digestOf(commit, mutant.name)].join(),
-  }));
-  return placed
-    .sort((a, b) => (a.place < b.place ? -1 : 1))
-    .slice(0, count)
-    .map(({ mutant }) => mutant);
+  return inOrderOfCommit(mutants, ({ name }) => name)
+    .sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
+    .slice(0, count);
 }
 
 /** What is wrong with the tests; `counted` are all mutants but those that do what the original does. */

@@ -3,9 +3,9 @@
 import './stand-ins.ts';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { inOrderOfCommit } from '../order-of-commit.ts';
 import { keptPlans } from './found/plans.ts';
 import { assertions } from './kernel/findings.ts';
 import { planted } from './planted/bugs.ts';
@@ -65,13 +65,8 @@ test('each assertion can fail: a planted bug shows it', () => {
 });
 
 test('most of the planted bugs, of those that the commit chooses, are found as docs/simulator.md says', () => {
-  const { stdout: commit } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
-  const inOrder = Array.from(recorded(), ([name, found]) => {
-    const digest = createHash('sha256').update(`${commit} ${name}`).digest('hex');
-    return { name, found, digest };
-  }).sort((a, b) => (a.digest < b.digest ? -1 : 1));
-  const chosen = inOrder.slice(0, 16);
-  const stale = chosen.filter(({ name, found }) => !isFoundStill(name, found)).map(({ name }) => name);
+  const chosen = inOrderOfCommit(recorded(), ([name]) => name).slice(0, 16);
+  const stale = chosen.filter(([name, found]) => !isFoundStill(name, found)).map(([name]) => name);
   assert.ok(
     stale.length <= 4,
     `npm run simulate -- --planted --record finds others for: ${stale.join(', ')}`,
