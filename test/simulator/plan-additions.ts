@@ -19,6 +19,21 @@ function atAnyTime(
   }));
 }
 
+/** Between `least` and `most` acts of some kinds, from a time on. */
+function actsFrom(
+  fromMs: number,
+  withinMs: number,
+  random: Random,
+  [least, most]: readonly [number, number],
+  kinds: readonly ActKind[],
+): NewStep[] {
+  return Array.from({ length: random.between(least, most) }, () => ({
+    kind: 'act' as const,
+    what: random.pick(kinds),
+    atMs: fromMs + random.below(withinMs),
+  }));
+}
+
 const damagedShare = 0.08;
 
 /** In some runs several values are damaged. */
@@ -223,10 +238,8 @@ export function withFullDisks(plan: Plan): Plan {
   for (let i = random.between(1, 4); i > 0; i--) {
     const atMs = Math.floor(endMs * Math.sqrt(random.unit()));
     added.push({ kind: 'fault', what: 'full disk', atMs: atMs + random.below(500) });
-    for (let j = random.between(2, 5); j > 0; j--) {
-      const what = random.pick(['create intent', 'confirm', 'confirm', 'pay by card', 'refund'] as const);
-      added.push({ kind: 'act', what, atMs: atMs + random.below(500) });
-    }
+    const kinds = ['create intent', 'confirm', 'confirm', 'pay by card', 'refund'] as const;
+    added.push(...actsFrom(atMs, 500, random, [2, 5], kinds));
   }
   return withSteps(plan, added);
 }
@@ -242,10 +255,8 @@ export function withSlowProcessors(plan: Plan): Plan {
   for (let i = random.between(1, 2); i > 0; i--) {
     const atMs = random.below(endMs);
     added.push({ kind: 'fault', what: 'slow processor', atMs });
-    for (let j = random.between(3, 8); j > 0; j--) {
-      const what = random.pick(['create intent', 'confirm', 'refund', 'retrieve', 'operator'] as const);
-      added.push({ kind: 'act', what, atMs: atMs + random.below(3_000) });
-    }
+    const kinds = ['create intent', 'confirm', 'refund', 'retrieve', 'operator'] as const;
+    added.push(...actsFrom(atMs, 3_000, random, [3, 8], kinds));
   }
   return withSteps(plan, added);
 }

@@ -53,11 +53,10 @@ export function toldOf(known: Known, question: Question, now: Now): unknown {
         .slice(0, limit);
     }
     case 'events_after': {
-      const { org, livemode, after, limit } = question;
+      const { after, limit } = question;
       if (after === null) return [];
-      return [...table.all('event')]
-        .filter((event) => event.org === org && event.livemode === livemode && event.id > after)
-        .sort(byId)
+      return eventsOf(table, question)
+        .filter(({ id }) => id > after)
         .slice(0, limit)
         .map((event) => {
           const pending = outbox.pendingOf(event.id);
@@ -71,14 +70,18 @@ export function toldOf(known: Known, question: Question, now: Now): unknown {
   }
 }
 
+/** Oldest first. */
+function eventsOf(table: Table, { org, livemode }: Extract<Question, { kind: 'events_after' }>) {
+  return [...table.all('event')]
+    .filter((event) => event.org === org && event.livemode === livemode)
+    .sort(byId);
+}
+
 /** Behind what is told what comes later is found; undefined: nothing comes later. */
 export function cursorOf({ table }: Known, question: Question, told: unknown): string | undefined {
   if (question.kind !== 'events_after') return undefined;
-  const { org, livemode, after } = question;
-  const shown =
-    after === null
-      ? [...table.all('event')].filter((event) => event.org === org && event.livemode === livemode).sort(byId)
-      : (told as { readonly id: string }[]);
+  const { after } = question;
+  const shown = after === null ? eventsOf(table, question) : (told as { readonly id: string }[]);
   return shown.at(-1)?.id ?? after ?? '';
 }
 
