@@ -65,6 +65,7 @@ export class LeaseKeeper {
   /** Nothing happens any more: the lease is lost, or the node must not have it. */
   #isOver = false;
   #isWanted = false;
+  #beatsSent = 0;
   #seen: Lease | null = null;
   /** For how long the lease was seen as it is, over reads that were answered. */
   #unchangedMs = 0;
@@ -175,7 +176,7 @@ export class LeaseKeeper {
     const sent = now();
     // Then others may have had the lease since, and the table may have forgotten them.
     const isDoubtful = !isTrusted();
-    const kept = await table.beat(epoch);
+    const kept = await table.beat(epoch, ++this.#beatsSent);
     if (kept === null) return this.#lose('another node has taken it');
     if (await table.isForgotten(epoch, isDoubtful))
       return this.#lose('another database has noted a later one, or can not be asked');

@@ -45,8 +45,12 @@ export interface LeaseTable {
    * Resolves with its epoch, or with null when it has changed meanwhile.
    */
   take(seen: Lease | null, reason: string, terms: LeaseTerms): Promise<number | null>;
-  /** Raises the holder's beat. Null: somebody else has the lease. */
-  beat(epoch: number): Promise<Pick<Lease, 'successor'> | null>;
+  /**
+   * Raises the holder's beat, to `sent` at least: how many beats the holder has sent with this one.
+   * So a number does not come again when the table has forgotten beats. Null: somebody else has the
+   * lease.
+   */
+  beat(epoch: number, sent: number): Promise<Pick<Lease, 'successor'> | null>;
   /**
    * Whether a later lease than that of `epoch` is noted elsewhere: this table has forgotten it.
    * `isDoubtful`: it is looked up now, and what can't be seen counts as later.

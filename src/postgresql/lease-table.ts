@@ -100,12 +100,12 @@ export class PostgresLease implements LeaseTable {
     return row === undefined ? null : Number(row.epoch);
   }
 
-  async beat(epoch: number): Promise<Pick<Lease, 'successor'> | null> {
+  async beat(epoch: number, sent: number): Promise<Pick<Lease, 'successor'> | null> {
     const row = await this.#change<{ successor: string | null }>(
       'beat',
-      `update payments.lease set beat = beat + 1
+      `update payments.lease set beat = greatest(beat + 1, $3)
        where epoch = $1 and process = $2 and not released returning successor, ${settingsColumns}`,
-      [epoch, this.#identity.process],
+      [epoch, this.#identity.process, sent],
     );
     return row ?? null;
   }

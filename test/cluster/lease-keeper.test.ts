@@ -90,10 +90,10 @@ class Table {
           this.takeovers.push(`${name}: ${reason}`);
           return epoch;
         }),
-      beat: (epoch) =>
+      beat: (epoch, sent) =>
         ask(() => {
           if (this.lease?.epoch !== epoch || this.lease.isReleased) return null;
-          this.lease = { ...this.lease, beat: this.lease.beat + 1 };
+          this.lease = { ...this.lease, beat: Math.max(this.lease.beat + 1, sent) };
           return { successor: this.lease.successor };
         }),
       isForgotten: async (_epoch, isDoubtful) => {
@@ -552,6 +552,24 @@ test('of the time without answers two beats count', async () => {
   assert.equal(b.told.at(-1), 'fine');
   await world.pass(100);
   assert.equal(b.told.at(-1), 'taken 2 unclean');
+});
+
+test('a beat that the table has forgotten is not taken for the one that comes in its place', async () => {
+  const { world, table, a, b } = await holderAndOther();
+  await world.pass(1_000);
+  a.isFrozen = true;
+  await world.pass(1_800);
+  b.isCut = true;
+  await world.pass(5_000);
+  // A database that lacks the last beat, as after a wrong promotion.
+  table.lease = { ...table.lease!, beat: table.lease!.beat - 1 };
+  a.isFrozen = false;
+  await world.pass(50);
+  assert(a.owns);
+  b.isCut = false;
+  await world.pass(10_000);
+  assert(a.owns);
+  assert(!b.owns);
 });
 
 test('a node whose answer was lost takes the lease again', async () => {

@@ -133,7 +133,7 @@ test(
     assert.equal(await setDrained(primary, 'b', false), true);
     assert.equal((await nodeOf('b')).is_leaving, false);
     assert.equal(await nameSuccessor(primary, 'b'), true);
-    assert.equal((await a.lease.beat(epoch!))?.successor, 'b');
+    assert.equal((await a.lease.beat(epoch!, 1))?.successor, 'b');
 
     // It is gone once it was silent for more than five seconds; not while it can't say that it is there.
     assert.equal((await nodeOf('b', 2)).role, 'stands by');
@@ -142,7 +142,7 @@ test(
     assert(gone.seen_seconds >= 6);
     assert.equal(await setDrained(primary, 'b', true), false);
     standby.freeze();
-    const waiting = a.lease.beat(epoch!);
+    const waiting = a.lease.beat(epoch!, 2);
     await poll(async () => (await status()).postgresql.waiting_seconds >= 1 || undefined);
     const unheard = await nodeOf('b', 5.9);
     // There was no primary for a minute before: no node could say so then, and b had gone half a minute earlier.

@@ -466,8 +466,9 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   const logs = [1, 2, 3].map((partition) => new PostgresLog({ ...options, partition }));
   const epochs = await Promise.all(logs.map(async (log) => (await log.acquire(0)).epoch));
   const epoch = await a.take(null, 'the first node', { trustMs: 10_000, attemptMs: 30_000 });
-  assert.equal((await a.beat(epoch!))?.successor, null);
+  assert.equal((await a.beat(epoch!, 7))?.successor, null);
   const seen = await b.look();
+  assert.equal(seen?.beat, 7);
   assert.equal(seen?.terms.trustMs, 10_000);
   assert.equal(seen?.terms.attemptMs, 30_000);
 
@@ -481,7 +482,7 @@ test('what one disk alone has is not acknowledged, and gives no trust', skip, as
   await primary!.query('select pg_reload_conf()');
   while (await isNamed());
   const notReplicated = /was not replicated: synchronous_standby_names is empty/;
-  await assert.rejects(a.beat(epoch!), notReplicated);
+  await assert.rejects(a.beat(epoch!, 8), notReplicated);
   await assert.rejects(
     b.take({ ...seen!, beat: seen!.beat + 1 }, 'a was silent', { trustMs: 10_000, attemptMs: 10_000 }),
     notReplicated,

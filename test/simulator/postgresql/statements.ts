@@ -158,7 +158,8 @@ const named: Readonly<Record<string, Statement>> = {
     locks: lockLease,
     run: ({ lease }, values, text) => {
       if (lease === undefined || !isMeant(lease, text, values)) return read([]);
-      return write([{ successor: lease.successor }], [putLease({ ...lease, beat: lease.beat + 1 })]);
+      const beat = Math.max(lease.beat + 1, Number(values[2]));
+      return write([{ successor: lease.successor }], [putLease({ ...lease, beat })]);
     },
   },
   release: {
