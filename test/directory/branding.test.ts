@@ -14,6 +14,11 @@ describe('logos', () => {
     ['PNG', png, 'image/png'],
     ['JPEG', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1]), 'image/jpeg'],
     ['WebP', Buffer.from('RIFF\n\x00\x00\x00WEBPVP8 ', 'latin1'), 'image/webp'],
+    [
+      'a sound, which begins as WebP does',
+      Buffer.from('RIFF\n\x00\x00\x00WAVEfmt ', 'latin1'),
+      'logo_invalid',
+    ],
     ['the largest', Buffer.concat([png], logoBytesMax), 'image/png'],
     ['one that is too large', Buffer.concat([png], logoBytesMax + 1), 'logo_too_large'],
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'logo_invalid'],

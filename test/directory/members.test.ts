@@ -172,6 +172,13 @@ test('members are listed by their age, those of one second by their ids', async 
   const ids = all.slice(1).map(({ id }) => id);
   assert.deepEqual(ids, ids.toSorted());
   assert.equal(ids.length, 5);
+  const { owner } = await organization('m6@souk.ma');
+  const everybody = directory.members.all();
+  assert.deepEqual([everybody.length, everybody[0]!.id], [7, oldest.id]);
+  assert.ok(
+    everybody.some(({ id }) => id === owner.id),
+    'of whatever organization',
+  );
 });
 
 describe('sessions', () => {

@@ -22,6 +22,7 @@ import {
   rowsOfBlock,
   storedState,
 } from '../../src/journal/stopped-journal.ts';
+import { openFilesIn } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
@@ -300,7 +301,7 @@ test('nothing to restore makes an empty log, and batches must ascend', async (co
       { batch: first!, last: 2 },
     ],
   ])
-    await assert.rejects(restoreLog(target, each(wrong), 0), /ascend/);
+    await assert.rejects(restoreLog(target, each(wrong), 0), /the batches of a restore ascend/);
 });
 
 test('a stopped journal is read as it was left: entries, stored responses, and metadata', async (context) => {
@@ -328,6 +329,7 @@ test('a stopped journal is read as it was left: entries, stored responses, and m
     records: 3,
     read: 3,
   });
+  assert.deepEqual(openFilesIn(dir), []);
 });
 
 test('what a checkpoint has of an object is the same in its file and in a copy, and so are its index rows', async (context) => {

@@ -1,7 +1,7 @@
 // The log read from outside: beside the journal that writes it, and with damage of every kind in it.
 
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { cpSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
@@ -12,6 +12,7 @@ import {
   LogReader,
 } from '../../src/journal/log-reader.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
+import { openFilesIn } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import {
   appendTurns,
@@ -315,21 +316,8 @@ test('no file of a log stays open, whether it is read to its end or not', async 
   const files = await written(context);
   readAll(files);
   for (const _batch of files.read({ after: 90 })) break;
-  const open = readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
-  assert.deepEqual(
-    open.filter((path) => path.startsWith(files.name)),
-    [],
-  );
+  assert.deepEqual(openFilesIn(files.name), []);
 });
-
-/** What a descriptor is of; the one with which the folder was read is gone again. */
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
 
 test('a segment in the place of a later one is not read there', async (context) => {
   const files = await written(context);

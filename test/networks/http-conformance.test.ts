@@ -27,7 +27,10 @@ test('the reference integrator passes, for each method and for both', async () =
 });
 
 /** A server that answers every operation with what `answer` says of it. */
-async function faulty(answer: (operation: { operation: string; id: string }, times: number) => object) {
+async function faulty(
+  answer: (operation: { operation: string; id: string }, times: number) => object,
+  statusCode = 200,
+) {
   const times = new Map<string, number>();
   const server = createServer(async (request, response) => {
     let body = '';
@@ -35,7 +38,8 @@ async function faulty(answer: (operation: { operation: string; id: string }, tim
     try {
       const operation = JSON.parse(body);
       times.set(operation.id, (times.get(operation.id) ?? 0) + 1);
-      response.end(JSON.stringify({ id: operation.id, ...answer(operation, times.get(operation.id)!) }));
+      const answered = { id: operation.id, ...answer(operation, times.get(operation.id)!) };
+      response.writeHead(statusCode).end(JSON.stringify(answered));
     } catch {
       response.writeHead(400).end();
     }
@@ -82,6 +86,13 @@ test('an integrator that fails of a body that is no JSON, or takes it, is found 
     assert.equal((await findings(`http://127.0.0.1:${port}/`)).includes(title), isFound, `${status}`);
     server.close();
   }
+});
+
+test('an integrator that answers an operation with another status than 200 is found out', async () => {
+  const url = await faulty(() => ({ status: 'done' }), 201);
+  const checked = await checkIntegrator({ url, secret, send, now: Date.now }, ['cash']);
+  const carriedOut = checked.find(({ title }) => title === 'issue is carried out');
+  assert.equal(carriedOut?.problem, 'answered 201, not 200');
 });
 
 test('an integrator that opens no page, or another one each time, and refunds what nobody paid is found out', async () => {

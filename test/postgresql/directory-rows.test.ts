@@ -162,6 +162,7 @@ test('a write that is under way when all is closed is waited for', skip, async (
   standby.thaw();
   assert.equal((await waiting).sequence, 1);
   await closed;
+  await assert.rejects(rows.write(text({ b: 'two' })), /the connection is closed/);
 });
 
 test('a write that PostgreSQL refuses is told of, and tried again after a pause', skip, async (context) => {

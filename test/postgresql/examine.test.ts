@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemTimers } from '../../src/core/scheduler.ts';
-import { examinePostgres } from '../../src/postgresql/examine.ts';
+import { examinePostgres, nameOfDatabase } from '../../src/postgresql/examine.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { poll } from '../poll.ts';
 import { leftOut, promoteWrongly, startServers } from './servers.ts';
@@ -39,6 +39,11 @@ test('how far the standbys are is told, or what the role needs to see it', {
     gone.detail,
     /^no PostgreSQL takes writes: .*: start the primary, or promote a standby \(docs/,
   );
+});
+
+test('a database is called by its partitions where there are several', () => {
+  assert.equal(nameOfDatabase({ partitions: null }), 'postgresql');
+  assert.equal(nameOfDatabase({ partitions: { first: 0, last: 15 } }), 'postgresql 0-15');
 });
 
 test('a standby that has more than the primary is to be promoted instead', {

@@ -103,6 +103,32 @@ test('a node that joins again before its edges have ended keeps the new ones', a
   assert.equal(edges.all.length, 0);
 });
 
+test('a node that leaves takes its own edges with it alone', async (context) => {
+  const { edges, all, join } = await withEdges(context);
+  join('p');
+  join('q');
+  await until(() => all.length === 2);
+  const [first, second] = all as [Far, Far];
+  const left = edges.leave('q');
+  await until(hasBeen(second, 'stop'));
+  second.port.close();
+  await left;
+  assert.equal(hasBeen(first, 'stop')(), false);
+  await edges.leave('r');
+  assert.equal(edges.all.length, 1);
+});
+
+test('an edge that another node can not run is tried again, since its fault may be that node alone', async (context) => {
+  const { all, join } = await withEdges(context);
+  join('p');
+  await until(() => all.length === 1);
+  const { port } = all[0]!;
+  port.postMessage({ type: 'failed', message: 'the port is taken', fatal: true, isRemote: false });
+  port.postMessage({ type: 'exit', code: 1 });
+  await until(() => all.length === 2);
+  assert.equal(all[1]!.edge.number, 0);
+});
+
 test('a change is done when every edge says so, or has ended', async (context) => {
   const { edges, all, join } = await withEdges(context);
   join('p');
@@ -132,13 +158,14 @@ test('edges have numbers of their own, and are told how many share the mailboxes
   const left = edges.leave('p');
   join('q', 1);
   await until(() => all.length === 3);
+  const third = all[2]!;
   assert.deepEqual(
     all.map(({ edge }) => edge.number),
     [0, 1, 2],
   );
+  assert.equal(third.edge.edges, 3, 'itself among those that are ready');
   for (const { port } of all.slice(0, 2)) port.close();
   await left;
-  const third = all[2]!;
   const told = () => third.asked.findLast((each) => each.type === 'edges');
   await until(() => (told() as { edges?: number } | undefined)?.edges === 1);
 });

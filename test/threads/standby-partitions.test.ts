@@ -2,7 +2,7 @@
 // look at them, and no others.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, readlinkSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { openStandby } from '../../src/journal/standby-journal.ts';
 import { StandbyPartitions } from '../../src/threads/standby-partitions.ts';
 import { appendTurns, identity, indexRowsOf, startMs } from '../journal/journal-fixtures.ts';
 import { bytesOf } from '../journal/small-log.ts';
+import { openFilesIn } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The folder of a shard with three segments, of which the newest two are replayed unless told otherwise. */
@@ -279,6 +280,7 @@ test('a partition that can not be followed is let go, so that somebody else can 
   });
   standby.start((error) => assert.fail(String(error)));
   await assert.rejects(standby.follow(shard), /nobody answers/);
+  assert.deepEqual(openFilesIn(shard.dir), []);
   const journal = await openStandby({ ...ports, ...shard, indexRowsOf, isChecked: false });
   await journal.close();
   await standby.stop();
@@ -376,6 +378,41 @@ test('a mirror goes on where only an old primary has another log', async (contex
   assert.deepEqual(await forked(context, endOfBatch(bytesOf(2, 1))), { end: 2, failure: null });
 });
 
+test('a mirror of which only the checkpoint tells where it ends goes on, whatever the log has there', async (context) => {
+  const dir = temporaryFolder(context);
+  const journal = await openJournal({ dir, identity, indexRowsOf });
+  await appendTurns(journal, [2]);
+  const log = join(dir, 'log');
+  cpSync(log, `${log}-before`, { recursive: true });
+  await appendTurns(journal, [2]);
+  await journal.checkpointer.write(4);
+  await journal.close();
+  rmSync(log, { recursive: true });
+  renameSync(`${log}-before`, log);
+  const over = Promise.withResolvers<void>();
+  const followed: number[] = [];
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [{ dir, identity }],
+    follower: {
+      endOf: async () => ({ end: { sequence: 5, checksum: 0 }, firstSequence: 1 }),
+      checksumAt: async () => null,
+      readAfter: async () =>
+        new Map([[identity.shard, { batches: [bytesOf(5, 1)], before: 7, end: 5, hasMore: false }]]),
+      close() {},
+    },
+    onWhole() {},
+    onFollowed(_, sequence) {
+      followed.push(sequence);
+      if (followed.length === 2) over.resolve();
+    },
+  });
+  standby.start(over.reject);
+  await over.promise;
+  await standby.stop();
+  assert.deepEqual(followed, [4, 5]);
+});
+
 test('a node that follows nothing does not lag', async () => {
   const told: boolean[] = [];
   const [waited, over] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
@@ -402,6 +439,41 @@ test('a node that follows nothing does not lag', async () => {
   await standby.stop();
   await over.promise;
   assert.deepEqual(told, [true, false]);
+});
+
+test('a node lags while it is not known of one of its files whether the log goes on from them', async (context) => {
+  const shard = await shardFolder(context, 0);
+  const told: boolean[] = [];
+  const [begun, lags] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const known = Promise.withResolvers<void>();
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: [],
+    timers: { after: () => () => {} },
+    follower: {
+      async endOf() {
+        await known.promise;
+        return { end: { sequence: 7, checksum: 0 }, firstSequence: 7 };
+      },
+      checksumAt: async () => null,
+      readAfter: async () => new Map(),
+      close() {},
+    },
+    onWhole() {},
+    onLagging(isLagging) {
+      told.push(isLagging);
+      if (told.length === 2) begun.resolve();
+      if (told.length === 3) lags.resolve();
+    },
+  });
+  standby.start((error) => assert.fail(String(error)));
+  await begun.promise;
+  const followed = standby.follow(shard);
+  await lags.promise;
+  assert.deepEqual(told, [true, false, true]);
+  known.resolve();
+  await followed;
+  await standby.stop();
 });
 
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {
@@ -644,17 +716,6 @@ test('a partition is let go while the database does not answer, whatever it was 
   }
 });
 
-/** Whether this process has a file open in the folder. */
-function isOpenIn(dir: string): boolean {
-  return readdirSync('/proc/self/fd').some((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${dir}/`);
-    } catch {
-      return false;
-    }
-  });
-}
-
 test('nothing is open when it has stopped, although what the database was asked has just failed', async (context) => {
   const shard = await shardFolder(context, 0);
   const asked = Promise.withResolvers<void>();
@@ -676,9 +737,9 @@ test('nothing is open when it has stopped, although what the database was asked 
   standby.start((error) => assert.fail(String(error)));
   const followed = assert.rejects(standby.follow(shard), /nobody answers/);
   await asked.promise;
-  assert(isOpenIn(shard.dir));
+  assert(openFilesIn(shard.dir).length > 0);
   silence.reject(new Error('nobody answers'));
   await standby.stop();
-  assert(!isOpenIn(shard.dir));
+  assert.deepEqual(openFilesIn(shard.dir), []);
   await followed;
 });
