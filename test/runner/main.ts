@@ -10,6 +10,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { leftOut, prepareServers } from '../postgresql/servers.ts';
+import { largeYoungHeap } from '../service.ts';
 import { longestFiles } from './longest-files.ts';
 import longestReporter from './longest-reporter.ts';
 import { setExitCode } from './outcome.ts';
@@ -87,7 +88,7 @@ async function runAll(): Promise<void> {
   const ending = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ending.abort());
   const { signal } = ending;
-  const execArgv = [`--test-timeout=${timeout}`];
+  const execArgv = [largeYoungHeap, `--test-timeout=${timeout}`];
   const events = run({ files, concurrency, timeout, execArgv, signal });
   // Each reporter listens to the end several times.
   events.setMaxListeners(30);
