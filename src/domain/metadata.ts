@@ -26,7 +26,6 @@ export function changedMetadata(
  * removed.
  */
 function mergeMetadata(before: Metadata, changes: Metadata | undefined): Metadata {
-  if (changes === undefined) return before;
   return Object.fromEntries(Object.entries({ ...before, ...changes }).filter(([, text]) => text !== ''));
 }
 

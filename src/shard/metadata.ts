@@ -82,8 +82,7 @@ export function idsAfter(ids: IdTimes, { changes }: Pick<ReplayedEntry, 'changes
   let leads: IdLeads = ids;
   for (const { id, created } of changes) {
     const idMs = timeOfId(id);
-    const leadMs = idMs - (created * 1_000 + 999);
-    if (leadMs > 0) leads = withLead(leads, idMs, leadMs);
+    leads = withLead(leads, idMs, idMs - (created * 1_000 + 999));
     lastMs = Math.max(lastMs, idMs);
   }
   return { ...leads, lastMs };

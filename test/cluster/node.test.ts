@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseNodeAddress } from '../../src/cluster/node.ts';
+import { linksByOf, mismatchOf, parseNodeAddress } from '../../src/cluster/node.ts';
 
 test('addresses of nodes', () => {
   for (const [address, expected] of [
@@ -19,4 +19,14 @@ test('addresses of nodes', () => {
     ['', null],
   ] as const)
     assert.deepEqual(parseNodeAddress(address), expected, address);
+});
+
+test('nodes link where they know each other by the same', () => {
+  const [bySecrets, byCertificate] = [linksByOf(null), linksByOf('node.pem')];
+  assert.deepEqual([bySecrets, byCertificate], ['secrets key', 'certificate']);
+  for (const same of [bySecrets, byCertificate]) assert.equal(mismatchOf(same, same), null);
+  assert.match(
+    String(mismatchOf(byCertificate, bySecrets)),
+    /^its links go by certificate, and those here by secrets key: set PAYMENTS_CLUSTER_CERT_FILE/,
+  );
 });

@@ -62,6 +62,7 @@ test('rows are read as they were written, also from where a machine left off', s
   const many = Object.fromEntries(Array.from({ length: 12_000 }, (_, n) => [`row/${n}`, String(n)]));
   await rows.replace(text(many));
   assert.deepEqual(await allAfter(rows, 2), many);
+  assert.deepEqual([await rows.checksumAt(1), await rows.checksumAt(2)], [null, null], 'all began anew');
   await rows.close();
 });
 

@@ -95,7 +95,8 @@ export async function* readLog(
     segments.refresh();
     const { batches, damage } = portionAfter(segments, last, upTo, epoch);
     if (batches.length > 0) yield batches;
-    // Where there is a gap, the next portion may go on behind it.
+    // Where there is a gap, the next portion may go on behind it. Whoever has none is told at once: a
+    // key that has changed on the disk is not met again by reading on from behind what was read.
     if (damage !== null && (batches.length === 0 || goOnAfter === undefined)) throw damage;
     if (batches.length === 0) {
       if (upTo === Number.POSITIVE_INFINITY) refuseHiddenEnd(segments, last + 1);
