@@ -234,6 +234,24 @@ test('a link is paused and opened again, ends at its time, and is removed', () =
   assert.deepEqual(linksOf(stage.world.state, stage.queryContext), []);
 });
 
+for (const [put, byMs] of [
+  ['back', -5 * hourMs],
+  ['forward', 5 * hourMs],
+] as const)
+  test(`a link that is made when the wall clock was put ${put} ends when its time has passed`, () => {
+    const stage = new Stage();
+    stage.world.clock.set(stage.nowMs + byMs);
+    const link = make(stage, { lasts_ms: 2 * hourMs });
+    const state = () =>
+      linkState(stage.world.state, stage.get('payment_link', link), stage.world.now.serviceMs);
+    stage.advance(2 * hourMs - 1);
+    assert.equal(state(), 'active');
+    stage.given('open_payment_link', {}, link);
+    stage.advance(1);
+    assert.equal(state(), 'ended');
+    stage.when('open_payment_link', {}, link).expect({ refusal: 'invalid_request' });
+  });
+
 test('an organization has a bounded number of links, a double click makes one, and an order must be valid', () => {
   const stage = new Stage();
   const first = make(stage, { made_with: 'same' });

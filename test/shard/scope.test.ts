@@ -262,6 +262,9 @@ for (const [what, nowMs, midnightMs] of midnights) {
     assert.equal(refusal.retryAfterSeconds, (midnightMs - nowMs) / 1_000);
     assert.notEqual(send(scope, 'retrieve_account', midnightMs - 1), null);
     assert.equal(sendUntilRefused(scope, 'retrieve_account', midnightMs), 3);
+    const creating = scopeOf({ daily: { creations: 2 } }, nowMs);
+    assert.equal(sendUntilRefused(creating, 'create_payment_intent', nowMs), 2);
+    assert.equal(sendUntilRefused(creating, 'create_payment_intent', midnightMs), 2);
   });
 }
 

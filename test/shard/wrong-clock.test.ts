@@ -230,6 +230,20 @@ test('a step that stands is told, and followed by dates alone', async () => {
   ]);
 });
 
+test('the clock is put forward for good: a key that is in the checkpoint is kept over a start', async () => {
+  const actor = new Actor();
+  const first = await actor.send(create, { body: intent, key: 'a' });
+  await actor.shard.checkpoint();
+  step(actor, aheadMs);
+  await pass(actor, minuteMs);
+  await pass(actor, believedAfterMs);
+  assert.deepEqual(actor.followed, [aheadMs]);
+  await actor.shard.writeMetadata();
+  await actor.restart();
+  const again = await actor.send(create, { body: intent, key: 'a' });
+  assert.equal(again.json.id, first.json.id);
+});
+
 test('a list up to a time since the clock was right again reads its page, and not what is newer', async () => {
   const actor = new Actor();
   await actor.shard.writeMetadata();
