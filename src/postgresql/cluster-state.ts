@@ -102,15 +102,21 @@ async function lookAt({ primary, ...listed }: OtherDatabase): Promise<SeenDataba
   const failed = (trouble: string) => ({ told: { ...which, trouble, postgresql: null }, partitions: [] });
   if (typeof primary === 'string') return failed(primary);
   try {
-    const asked = [refusalOfListed(primary, listed), postgresAt(primary), partitionsAt(primary)] as const;
-    const found = await within(answerMs, Promise.all(asked));
+    const found = await within(answerMs, askListed(primary, listed));
     if (found === null) return failed(`${primary.name} does not answer`);
-    const [refusal, postgresql, partitions] = found;
-    if (refusal !== null) return failed(refusal);
+    if (typeof found === 'string') return failed(found);
+    const { postgresql, partitions } = found;
     return { told: { ...which, trouble: null, postgresql }, partitions };
   } catch (error) {
     return failed(`${primary.name}: ${errorText(error)}`);
   }
+}
+
+/** One question after the other. A text says why it is not the database that is listed. */
+async function askListed(primary: Primary, listed: Omit<OtherDatabase, 'primary'>) {
+  const refusal = await refusalOfListed(primary, listed);
+  if (refusal !== null) return refusal;
+  return { postgresql: await postgresAt(primary), partitions: await partitionsAt(primary) };
 }
 
 async function postgresAt(primary: Primary): Promise<PostgresState> {

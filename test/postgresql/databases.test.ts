@@ -11,7 +11,7 @@ import { PostgresLease } from '../../src/postgresql/lease-table.ts';
 import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { PartitionTables } from '../../src/postgresql/partition-table.ts';
-import { findPrimary, withPrimary } from '../../src/postgresql/primary.ts';
+import { findPrimary, type Primary, withPrimary } from '../../src/postgresql/primary.ts';
 import { migrate } from '../../src/postgresql/schema.ts';
 import { retriedAtOnce } from './retries.ts';
 import { leftOut, startServers } from './servers.ts';
@@ -318,6 +318,22 @@ test(
   },
 );
 
+/** Fails a question that is asked before the one before it is answered. */
+function askedInTurn(primary: Primary): Primary {
+  const query = primary.query.bind(primary);
+  let isAsked = false;
+  primary.query = async (config) => {
+    assert(!isAsked, `it was asked something else meanwhile: ${config.text}`);
+    isAsked = true;
+    try {
+      return await query(config);
+    } finally {
+      isAsked = false;
+    }
+  };
+  return primary;
+}
+
 test('operators are told of a database that can not be asked, and of the others', skip, async () => {
   const { server, names, databases, ownersIn } = await bench(...twoRanges);
   const owners = ownersIn(databases);
@@ -327,7 +343,7 @@ test('operators are told of a database that can not be asked, and of the others'
   const [first, second] = primaries;
   assert(typeof first !== 'string' && typeof second !== 'string');
   const listed = { partitions: twoRanges[1], division: databases[1]!.division };
-  const others = [{ ...listed, primary: second! }];
+  const others = [{ ...listed, primary: askedInTurn(second!) }];
   const found = await readCluster(first!, others);
   assert.deepEqual(
     [found.partitions, found.other_databases.map(({ partitions, trouble }) => [partitions, trouble])],
