@@ -83,6 +83,8 @@ export class Lending {
   /** The partitions whose database does not answer. */
   #silent: readonly number[] = [];
   #isMoving = false;
+  /** The partitions that are moved and are not ready yet: who ran each, and when that began. */
+  readonly #moves = new Map<number, { readonly before: string; readonly fromMs: number }>();
   /** Resolved when the partitions are spread anew. */
   #respread = Promise.withResolvers<void>();
   readonly #halted = Promise.withResolvers<void>();
@@ -218,17 +220,26 @@ export class Lending {
     this.#isMoving = true;
     let number = this.#placement.misplaced(0);
     while (number !== null && !this.#isStopping) {
-      const before = this.#placement.ranAt(number);
-      const fromMs = performance.now();
-      const isReady = await this.#lender.replace(number);
-      const to = this.#placement.ranAt(number);
-      if (isReady && to !== before)
-        this.#options.logger.info(
-          `partition ${number} runs on ${this.#nameOf(to)} after ${Math.round(performance.now() - fromMs)} ms`,
-        );
+      this.#moves.set(number, { before: this.#placement.ranAt(number), fromMs: performance.now() });
+      await this.#lender.replace(number);
       number = this.#placement.misplaced(number + 1);
     }
     this.#isMoving = false;
+  }
+
+  /** The partition's thread is made: it may be ready long after whoever moved it stopped waiting. */
+  #tellMove(thread: Thread, number: number): void {
+    const move = this.#moves.get(number);
+    if (move === undefined) return;
+    const tell = () => {
+      if (this.#moves.get(number) !== move) return;
+      this.#moves.delete(number);
+      const to = this.#placement.ranAt(number);
+      const ms = Math.round(performance.now() - move.fromMs);
+      if (to !== move.before)
+        this.#options.logger.info(`partition ${number} runs on ${this.#nameOf(to)} after ${ms} ms`);
+    };
+    thread.ready.then(tell, () => {});
   }
 
   get #here(): string {
@@ -289,6 +300,7 @@ export class Lending {
 
   /** The shard's thread on this node has begun. */
   watch(thread: Thread, number: number): void {
+    this.#tellMove(thread, number);
     thread.onLost(`shard ${number}`, (failure) => {
       if (failure.isOfNode) this.#damaged(this.#here, number, failure);
     });
@@ -317,6 +329,7 @@ export class Lending {
   open(process: string, shard: LentShard): Thread {
     const { logger } = this.#options;
     const thread = this.#open(process, { kind: 'shard', shard });
+    this.#tellMove(thread, shard.number);
     const failed = (forLong: boolean) => {
       if (this.#isStopping || this.#placement.linkedNode(process) === null) return;
       this.#placement.failed(process, forLong);

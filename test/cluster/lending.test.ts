@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import pg from 'pg';
 import { freePort } from '../free-port.ts';
 import { assertWhole, merchantsOn, pauseAll, progress, startWork } from '../machine/merchants.ts';
 import type { Merchant } from '../main/merchant.ts';
@@ -9,6 +10,7 @@ import { shopOnEachShard } from '../main/shops.ts';
 import { poll } from '../poll.ts';
 import { leftOut, type PostgresServers, startServers } from '../postgresql/servers.ts';
 import type { Service } from '../service.ts';
+import { stopInOrder } from '../stops.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { eventually, webhookEnv } from '../webhooks/service-webhooks.ts';
 import { clusterCommand, type Node, startNode } from './nodes.ts';
@@ -213,5 +215,27 @@ test(
     const endedMs = begun[0]! + timeoutMs;
     assert.ok(begun[flightsMax]! >= endedMs, `sent ${Math.round(endedMs - begun[flightsMax]!)} ms too early`);
     assert.equal(await service.stop(), 0);
+  },
+);
+
+test(
+  'a partition whose start on another node waits for PostgreSQL is said to run there when it does',
+  skip,
+  async (context) => {
+    const servers = await startServers(context, 1);
+    const a = await startLender(context, servers, 'a');
+    const service = await a.serving;
+    const locking = new pg.Client(servers.all[0]!.address('postgres', 'payments'));
+    locking.on('error', () => {});
+    await locking.connect();
+    // Nobody can take a partition until this ends.
+    await locking.query('begin');
+    await locking.query('select 1 from payments.partitions for update');
+    const b = await startLender(context, servers, 'b', a);
+    await b.says(/the partition can't be acquired in PostgreSQL/);
+    assert.doesNotMatch(a.output(), /partition \d runs on node b/);
+    await locking.end();
+    await a.says(/partition \d runs on node b after/);
+    await stopInOrder(service);
   },
 );
