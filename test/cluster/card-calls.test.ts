@@ -18,6 +18,7 @@ import type { Misbehaviour } from '../networks/cmi-stand-in/gateway.ts';
 import { poll } from '../poll.ts';
 import { leftOut, onlyDatabase, startServers } from '../postgresql/servers.ts';
 import { type Service, send } from '../service.ts';
+import { stopInOrder } from '../stops.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { webhookEnv } from '../webhooks/service-webhooks.ts';
 import { type Node, startLinkedNode } from './nodes.ts';
@@ -259,5 +260,5 @@ test('whatever is under way at CMI when nodes are killed or frozen is done once,
     await assertOnce(made, all[at]!);
     await assertReconciles(made.shop, all[at]!, c.dataDir);
   }
-  assert.equal(await next.stop(), 0);
+  await stopInOrder(next);
 });

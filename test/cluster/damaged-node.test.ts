@@ -9,6 +9,7 @@ import '../on-disk.ts';
 import { shopOnEachShard } from '../main/shops.ts';
 import { leftOut, startServers } from '../postgresql/servers.ts';
 import type { Service } from '../service.ts';
+import { stopInOrder } from '../stops.ts';
 import { clusterCommand, type Node, startLinkedNode } from './nodes.ts';
 
 const env = {
@@ -105,5 +106,5 @@ test('a partition whose files are damaged where the lease is runs on another nod
   await created(next, shops[0]!.key, 'where it is whole');
   await created(next, shops[1]!.key, 'where it was damaged');
   assert.match(damaged.output(), /partition 1 runs on this node/);
-  assert.equal(await next.stop(), 0);
+  await stopInOrder(next);
 });
