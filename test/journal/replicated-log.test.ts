@@ -232,6 +232,19 @@ test('an owner that closes its log leaves the next one all that it has noted', a
   assert.deepEqual([...machines.metadata.keys()], ['a', 'b']);
 });
 
+test('what is acknowledged, and not yet on the disk of the mirror, is not noted as what the mirror holds', async (context) => {
+  const machines = new RemoteMachines();
+  const { engine } = engineOn(machines, context);
+  const { epoch } = await engine.acquire(0);
+  engine.start(1);
+  await engine.append(identity, epoch, 1, bytesOf(1, 3, epoch));
+  assert.equal(engine.durableEnd, null);
+  engine.noteMetadata(new Map([['a', Uint8Array.of(1)]]));
+  while (machines.mirrored === null) await new Promise(setImmediate);
+  assert.equal(machines.mirrored, 0);
+  await engine.durable(3);
+});
+
 test('before anything is appended, the mirror holds what there was when the partition was acquired', async (context) => {
   const machines = new RemoteMachines();
   const dir = temporaryFolder(context);
