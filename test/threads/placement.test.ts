@@ -251,3 +251,11 @@ test('a node is given partitions once it has nearly all of every one', () => {
   assert.equal(know({ b: { behind: 50_000 } }), 'now');
   assert.equal(settle(), 'aaaa');
 });
+
+test('partitions whose files are damaged here are shared among the nodes that can run them', () => {
+  const { placement, know, link, settle } = bench();
+  for (const process of ['b', 'c']) link(process);
+  for (const number of [0, 1, 2, 3]) placement.damaged('a', number);
+  know({ b: {}, c: {} });
+  assert.equal(settle(), 'bcbc');
+});
