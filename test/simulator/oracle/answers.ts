@@ -6,8 +6,8 @@ import {
   type ErrorCode,
   errorBody,
   errorNumbers,
-  errors,
   type Refusal,
+  refuse,
   statusOf,
   unavailable,
 } from '../../../src/contract/errors/table.ts';
@@ -17,13 +17,12 @@ import { addressUnresolved } from '../../../src/domain/webhook-endpoints.ts';
 import { type AnswerFrame, answerFlags } from '../../../src/shard/frames.ts';
 import type { LimitHeaders } from '../../../src/shard/scope.ts';
 import type { World } from '../world/world.ts';
-import type { Fault } from './faults.ts';
 
 /** What a request comes to: an outcome, or what stops it. What is late stops it unless its key is known. */
 export type End =
   | { readonly body: string; readonly stored: string | null }
   | { readonly refused: Refusal; readonly isLate: boolean }
-  | { readonly fault: Fault | null; readonly isLate: boolean };
+  | { readonly fault: Refusal | null; readonly isLate: boolean };
 
 export interface Expected {
   readonly language: Language;
@@ -63,6 +62,13 @@ export class Answers {
     this.#expected.get(requestId)?.ends.push(end);
   }
 
+  /** A request was executed; `fault`: what is wrong with what its limits and its day count by then. */
+  counted(requestId: string, fault: string | null): void {
+    const { judge, isDamaged } = this.#world;
+    const what = () => `${requestId}: ${fault}`;
+    if (!isDamaged) judge.check('an answer says what the limits leave', fault === null, what);
+  }
+
   arrived(requestId: string, answer: AnswerFrame): void {
     const expected = this.#expected.get(requestId);
     const { judge, isDamaged } = this.#world;
@@ -93,10 +99,10 @@ export class Answers {
     }
     return this.#best(ends, (end) => {
       if ('body' in end) return differs(said, { ...success, text: end.body });
-      const fault = 'refused' in end ? differs(said, refusalOf(requestId, expected, end.refused)) : '';
-      return fault === null || ('refused' in end && !end.isLate)
-        ? fault
-        : this.#faultOfRefusal(requestId, expected, end, said);
+      const refusal = 'refused' in end ? end.refused : end.fault;
+      const fault = refusal && differs(said, refusalOf(requestId, expected, refusal));
+      if (refusal !== null && (fault === null || !end.isLate)) return fault;
+      return this.#faultOfKnownKey(requestId, expected, said, fault);
     });
   }
 
@@ -106,24 +112,15 @@ export class Answers {
     return faults.includes(null) ? null : (faults[0] as string);
   }
 
-  /** A refusal of which only the code is known, or one that a known key gives. */
-  #faultOfRefusal(requestId: string, expected: Expected, end: End, said: Said): string | null {
-    const { error } = JSON.parse(said.text);
-    const code: ErrorCode = error?.code;
-    if (error?.request_id !== requestId) return `it is answered ${said.text}`;
-    // Of the three languages one has letters of its own.
-    if (/[\u0600-\u06ff]/.test(error.message) !== (expected.language === 'ar'))
-      return `it says ${error.message}`;
-    const wanted = { status: errors[code].status, errorNumber: errorNumbers.get(code) };
-    const isWhole = said.status === wanted.status && said.errorNumber === wanted.errorNumber;
-    if (!isWhole || said.retryAfterSeconds !== 0) return `it is answered ${JSON.stringify(said)}`;
-    const fault = 'fault' in end ? end.fault : null;
-    if (isDeepStrictEqual([code, error.param], fault)) return null;
+  /** A refusal that a known key gives, where it should say something else without that. */
+  #faultOfKnownKey(requestId: string, expected: Expected, said: Said, fault: string | null): string | null {
     const others = this.#othersWith(expected);
-    const isKnown =
-      (code === 'idempotency_in_progress' && expected.isRunning) ||
-      (code === 'idempotency_key_reused' && others.some((other) => !isSame(other, expected)));
-    return isKnown ? null : `it is refused as ${code} ${error.param} and not as ${fault}`;
+    const known: ErrorCode[] = expected.isRunning ? ['idempotency_in_progress'] : [];
+    if (others.some((other) => !isSame(other, expected))) known.push('idempotency_key_reused');
+    const isKnown = known.some(
+      (code) => differs(said, refusalOf(requestId, expected, refuse(code))) === null,
+    );
+    return isKnown ? null : (fault ?? `it is answered ${said.text}`);
   }
 
   /** Other requests with the same key. */

@@ -17,19 +17,21 @@ export function takeReports(
   message: OutboxMessage,
   onOutcome: (outcome: DeliveryOutcome) => void,
 ): void {
-  const outbox = oracleOf(state.records)?.outbox;
+  const oracle = oracleOf(state.records);
+  oracle?.batches.takes(batch, 0);
   const take = (heard: typeof onOutcome) =>
     takeInService(state, batch, peer, message, (outcome) => {
       heard(outcome);
       onOutcome(outcome);
     });
-  if (outbox === undefined) take(() => {});
-  else outbox.reported(batch, peer, message, () => state.refusesWrites, take);
+  if (oracle === undefined) take(() => {});
+  else oracle.outbox.reported(batch, peer, message, () => state.refusesWrites, take);
 }
 
 export function leaseDeliveries(state: ShardState, batch: CommitBatch): boolean {
-  const outbox = oracleOf(state.records)?.outbox;
-  if (outbox === undefined) return leaseInService(state, batch);
+  const oracle = oracleOf(state.records);
+  if (oracle === undefined) return leaseInService(state, batch);
+  oracle.batches.ends(batch);
   const given = new Map<Peer, OutboxBatch>();
   const post = batch.post.bind(batch);
   batch.post = (peer, message) => {
@@ -38,6 +40,6 @@ export function leaseDeliveries(state: ShardState, batch: CommitBatch): boolean 
   };
   const isMore = leaseInService(state, batch);
   batch.post = post;
-  outbox.gave(batch, given, state.readOnly);
+  oracle.outbox.gave(batch, given, state.readOnly);
   return isMore;
 }

@@ -13,12 +13,14 @@ export function executeInternal(
   request: InternalRequest,
 ): void {
   const oracle = oracleOfBatch(state, batch);
+  oracle?.batches.takes(batch, 0);
   const reply = batch.reply.bind(batch);
   batch.reply = (to, answer: InternalAnswer) => {
     const { settings, ids } = state;
     const asked = { settings, serviceMs: batch.serviceMs, idLeads: ids.leads };
     if (request.kind !== 'command') oracle?.told(request, asked, batch, answer);
-    reply(to, answer);
+    if (oracle === undefined) reply(to, answer);
+    else oracle.batches.answers(batch, answer, () => reply(to, answer));
   };
   executeInService(state, batch, to, request);
   batch.reply = reply;

@@ -8,7 +8,8 @@ import { oracleOfBatch } from './oracle.ts';
 
 export function execute(state: ShardState, batch: CommitBatch, to: ReplyTo, frame: RequestFrame): void {
   const run = () => executeInService(state, batch, to, frame);
-  const requests = oracleOfBatch(state, batch)?.requests;
-  if (requests === undefined) run();
-  else requests.execute(frame, batch, state, run);
+  const oracle = oracleOfBatch(state, batch);
+  oracle?.batches.takes(batch, frame.body.length);
+  if (oracle === undefined) run();
+  else oracle.requests.execute(frame, batch, state, run);
 }

@@ -10,15 +10,13 @@ import type { Route } from '../../../src/contract/routes/route.ts';
 import { firstRefusal, validateParams } from '../../../src/contract/routes/validate.ts';
 import { findCardNumber } from '../../../src/core/card-number.ts';
 import { type RequestFrame, requestFlags } from '../../../src/shard/frames.ts';
-
-/** A refusal by its code and its parameter. */
-export type Fault = readonly [code: string, param: string | null];
+import { jsonOfForms } from '../world/forms.ts';
 
 export interface Faults {
   /** Found before it is looked for the key. */
-  readonly early: Fault | null;
+  readonly early: Refusal | null;
   /** Of the parameters: a known key is replayed in spite of them. */
-  readonly late: Fault | null;
+  readonly late: Refusal | null;
   /** The parameters with their defaults. */
   readonly params: Params;
 }
@@ -30,40 +28,71 @@ export function faultsOf(route: Route, frame: RequestFrame): Faults {
   if (key !== null) return { early: key, late: null, params: {} };
   const query = parseQuery(route, frame.query);
   const queryFault = 'refusal' in query ? query.refusal : null;
-  const sent = route.method === 'GET' ? ('params' in query ? query.params : {}) : bodyOf(frame);
-  if (sent === null) return { early: ['invalid_request', null], late: null, params: {} };
-  fillDefaults(route, sent);
-  const forbidden = route.method === 'GET' ? null : forbiddenIn(sent, []);
-  const refusal = queryFault ?? firstRefusal(sent, validateParams(route, sent), forbidden);
-  return { early: null, late: refusal && [refusal.code, refusal.param ?? null], params: sent };
+  const asked = 'params' in query ? query.params : {};
+  const body = route.method === 'GET' ? { params: asked } : bodyOf(frame);
+  if ('refusal' in body) return { early: body.refusal, late: null, params: {} };
+  const { params } = body;
+  fillDefaults(route, params);
+  const forbidden = route.method === 'GET' ? null : forbiddenIn(params, []);
+  return {
+    early: null,
+    late: queryFault ?? firstRefusal(params, validateParams(route, params), forbidden),
+    params,
+  };
 }
 
 function keyFault(
   { method, idempotency }: Route,
   { flags, idempotencyKey: key }: RequestFrame,
-): Fault | null {
+): Refusal | null {
   if (method !== 'POST') return null;
   const isSent = (flags & requestFlags.hasIdempotencyKey) !== 0;
-  if (!isSent) return idempotency === 'required' ? ['idempotency_key_missing', null] : null;
+  if (!isSent) return idempotency === 'required' ? refuse('idempotency_key_missing') : null;
   const isFit = key !== '' && key.length <= idempotencyKeyCharactersMax && /^[ -~]*$/.test(key);
-  return isFit && !findCardNumber(key) ? null : ['parameter_invalid', 'Idempotency-Key'];
+  const param = 'Idempotency-Key';
+  const values = { max: idempotencyKeyCharactersMax };
+  if (!isFit)
+    return refuse('parameter_invalid', { param, message: 'parameter_invalid.idempotency_key', values });
+  const message = 'parameter_invalid.card_number';
+  return findCardNumber(key) ? refuse('parameter_invalid', { param, message }) : null;
 }
 
-/** The body as an object; null when it is none, or one that is not taken. */
-function bodyOf({ flags, body }: RequestFrame): Params | null {
-  if (body.length === 0) return {};
-  if ((flags & requestFlags.wrongContentType) !== 0) return null;
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    const value: unknown = JSON.parse(text);
-    const names = namesIn(value);
-    const written = text.match(/"(?:[^"\\]|\\.)*"\s*:/g)?.length ?? 0;
-    const isFew = written + itemsIn(value) <= bodyNamesMax;
-    const isTaken = depthOf(value) <= nestingMax && isFew && names === written;
-    return isObject(value) && isTaken ? value : null;
-  } catch {
-    return null;
+type Body = { readonly params: Params } | { readonly refusal: Refusal };
+
+/** The body as an object, or why it is none that is taken. */
+function bodyOf({ flags, body }: RequestFrame): Body {
+  if (body.length === 0) return { params: {} };
+  if ((flags & requestFlags.wrongContentType) !== 0) {
+    const json = jsonOfForms.get(body.toString()) ?? null;
+    if (json === null) return invalid('content_type');
+    return invalid('form', { json });
   }
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    value = JSON.parse(text);
+  } catch {
+    return invalid('json');
+  }
+  const names = text.match(/"(?:[^"\\]|\\.)*"\s*:/g)?.length ?? 0;
+  if (depthOf(value) > nestingMax) return invalid('too_deep');
+  if (names + itemsIn(value) > bodyNamesMax) return invalid('too_many_names', { max: bodyNamesMax });
+  if (!isObject(value)) return invalid('not_an_object');
+  return names === namesIn(value) ? { params: value } : invalid('duplicate_name');
+}
+
+type Why =
+  | 'content_type'
+  | 'form'
+  | 'json'
+  | 'too_deep'
+  | 'too_many_names'
+  | 'not_an_object'
+  | 'duplicate_name';
+
+function invalid(why: Why, values: Refusal['values'] = {}): Body {
+  return { refusal: refuse('invalid_request', { message: `invalid_request.${why}`, values }) };
 }
 
 const membersOf = (value: unknown) =>
@@ -87,13 +116,15 @@ function depthOf(value: unknown): number {
 
 /** The first text or name that looks like a card number, or is no Unicode. */
 function forbiddenIn(value: unknown, path: readonly string[]): Refusal | null {
-  const isForbidden = (text: string) =>
-    text.length <= 4_096 && (!text.isWellFormed() || findCardNumber(text));
-  const refusal = () => refuse('parameter_invalid', { param: paramPath(path) });
-  if (typeof value === 'string') return isForbidden(value) ? refusal() : null;
+  const faultOf = (text: string) => {
+    if (text.length > 4_096 || (text.isWellFormed() && !findCardNumber(text))) return null;
+    const message = `parameter_invalid.${text.isWellFormed() ? 'card_number' : 'encoding'}` as const;
+    return refuse('parameter_invalid', { param: paramPath(path), message });
+  };
+  if (typeof value === 'string') return faultOf(value);
   if (value === null || typeof value !== 'object') return null;
   for (const [name, member] of Object.entries(value)) {
-    const found = isForbidden(name) ? refusal() : forbiddenIn(member, [...path, name]);
+    const found = faultOf(name) ?? forbiddenIn(member, [...path, name]);
     if (found !== null) return found;
   }
   return null;

@@ -49,10 +49,13 @@ export class KeptLog {
     judge.check('a log is kept as long as it is needed', holds || isDamaged, what);
   }
 
-  #segments(): Segment[] {
+  get #names(): string[] {
     const found = this.#options.machine.volume.find(this.#options.folder);
-    if (!(found instanceof Folder)) return [];
-    const names = [...found.entries.keys()].filter((name) => /^\d{16}$/.test(name)).sort();
+    return found instanceof Folder ? [...found.entries.keys()] : [];
+  }
+
+  #segments(): Segment[] {
+    const names = this.#names.filter((name) => /^\d{16}$/.test(name)).sort();
     return names.map((name) => {
       const file = this.#options.machine.volume.find(`${this.#options.folder}/${name}/data.mdb`);
       const [bytes, values] =
@@ -64,6 +67,8 @@ export class KeptLog {
 
   /** What is older was dropped as far as it may be, and the log begins with this sequence. `mayStay`: a copy is made from it. */
   dropped(olderThanMs: number, firstSequence: number, mayStay: boolean): void {
+    const left = this.#names.filter((name) => name.endsWith('.dropped'));
+    this.#check(left.length === 0, () => `${left} are dropped and take room still`);
     const segments = this.#segments();
     const { logBytesMax, archiveAgeMs } = this.#options.world.settings;
     const { sequence } = this.#options.journal.checkpoint;

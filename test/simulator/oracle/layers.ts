@@ -150,12 +150,13 @@ export class Layers {
     this.#same(count === keys.length, () => `${index} has ${count} rows instead of ${keys.length}`);
   }
 
-  /** Bounds are keys, or lie right behind one. */
+  /** Bounds are keys, or lie right behind or before one, also with characters that no key has. */
   #range(keys: readonly string[]): ScanRange {
     const random = this.#random;
     const bound = () => {
       if (keys.length === 0 || random.chance(0.5)) return undefined;
-      return random.pick(keys) + random.pick(['', '', '0']);
+      const key = random.pick(keys);
+      return random.pick([key, key, `${key}0`, `${key}-`, `${key.slice(0, random.below(key.length))}~`]);
     };
     return { after: bound(), before: bound(), descending: random.chance(0.5) };
   }

@@ -1,6 +1,7 @@
 // The limits of one organization in one mode, once more, as the published tables have them: whether a request is admitted, what
 // its answer says of the tightest bucket, and what the dashboard shows.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Refusal, refuse } from '../../../src/contract/errors/table.ts';
 import { type Bucket, bucketNames, buckets, exportsAtOnceMax } from '../../../src/contract/limits.ts';
 import type { Route } from '../../../src/contract/routes/route.ts';
@@ -153,6 +154,19 @@ export class Limits {
       }))
       .sort((a, b) => a.remaining - b.remaining || a.limit - b.limit);
     return first as LimitHeaders;
+  }
+
+  /** What is counted otherwise; null: nothing. */
+  differsFrom(counts: ScopeCounts, { serviceMs }: Now): string | null {
+    const left = counts.buckets.map(({ perMinute, units, updatedAtMs }) =>
+      leftAt({ perMinute, left: units, atMs: updatedAtMs }, serviceMs),
+    );
+    const wanted = buckets.map((name) => leftAt(this.#level(name), serviceMs));
+    const { day, requests, creations } = counts;
+    const found = { left, day, requests, creations };
+    return isDeepStrictEqual(found, { left: wanted, ...this.#today })
+      ? null
+      : `${JSON.stringify(found)} is counted, and not ${JSON.stringify({ left: wanted, ...this.#today })}`;
   }
 
   /** What the dashboard shows. */

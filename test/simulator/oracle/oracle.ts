@@ -20,6 +20,7 @@ import type { Asked } from '../../domain/model/turn.ts';
 import type { Undurable } from '../world/prompt-reads.ts';
 import { webhookThreads } from '../world/webhook-thread.ts';
 import type { World } from '../world/world.ts';
+import { Batches } from './batches.ts';
 import { DurableReads } from './durable-reads.ts';
 import { Outbox } from './outbox.ts';
 import { Promptness } from './promptness.ts';
@@ -47,8 +48,9 @@ export class Oracle {
   readonly requests: Requests;
   readonly outbox: Outbox;
   readonly promptness: Promptness;
+  readonly batches: Batches;
 
-  /** `records` are those of the disk, of which the shard has just recovered. */
+  /** `records` are those of the disk, of which the shard has just recovered; `now` is its time. */
   constructor(
     world: World,
     records: Iterable<StoredRecord>,
@@ -56,10 +58,12 @@ export class Oracle {
     accounts: Iterable<ShardAccount>,
     counts: Pick<Checkpoint, 'getMetadata'>,
     undurable: Undurable,
+    now: () => Now,
   ) {
     this.#world = world;
     this.#model = new Model(records);
     this.requests = new Requests(world.answers, new DurableReads(world, undurable), accounts, counts);
+    this.batches = new Batches(world, now);
     this.outbox = new Outbox(world, this.#model.table, webhookThreads);
     this.promptness = new Promptness(world, this.outbox, [
       ...this.#model.table.all('charge'),

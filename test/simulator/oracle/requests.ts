@@ -124,6 +124,7 @@ export class Requests {
       expected.ends.push({ body: '', stored: null });
     } else if (late === null && isUnavailable) expected.ends.push({ refused: unavailable, isLate: true });
     else expected.ends.push({ fault: late, isLate: true });
+    this.#answers.counted(requestId, limits.differsFrom(state.scopes.get(org, livemode, now).counts(), now));
   }
 
   /** An answer leaves the shard. */

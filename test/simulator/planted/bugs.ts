@@ -122,6 +122,16 @@ const durability = [
     '    for (const batch of this.#waiting.values()) batch.finish(failure);\n    this.#waiting.clear();',
     '    for (const batch of this.#waiting.values()) batch.finish(failure);\n    this.#waiting.clear();\n    this.#failure = null;',
   ]),
+  bug('a segment that is dropped stays there', [
+    'journal/log/segments.ts',
+    '    rmSync(dropped, { recursive: true });\n',
+    '',
+  ]),
+  bug('a batch goes on at the time at which it began', [
+    'shard/shard.ts',
+    '    batch.continueAt(now);\n',
+    '',
+  ]),
 ];
 
 const idempotency = [
@@ -198,6 +208,16 @@ const lists = [
     'contract/routes/validate.ts',
     "param: 'ending_before', message: 'parameter_invalid.cursors'",
     "param: 'starting_after', message: 'parameter_invalid.cursors'",
+  ]),
+  bug('a form that was sent is shown with the last of its fields in brackets', [
+    'shard/body.ts',
+    'new Map(known instanceof Map ? known : [])',
+    'new Map()',
+  ]),
+  bug('the name of a prototype is no name in metadata', [
+    'journal/records/record-layout.ts',
+    "if (name === '__proto__')",
+    "if (name === '')",
   ]),
 ];
 
@@ -462,6 +482,11 @@ const operators = [
     'timeKey(serviceMs - this.#retentionMs)',
     'timeKey(serviceMs - 2 * this.#retentionMs)',
   ]),
+  bug('what a member creates counts in the day', [
+    'shard/execute.ts',
+    "route.spends === 'payment_creation' && request.member === null",
+    "route.spends === 'payment_creation'",
+  ]),
 ];
 
 const backups = [
@@ -612,6 +637,16 @@ const admission = [
     '      if (share <= most) continue;',
     '      if (share >= most && largest !== null) continue;',
   ]),
+  bug('an answer to a page makes no room for the next', [
+    'shard/client.ts',
+    '    for (let next = this.#internal.take(); next !== undefined; next = this.#internal.take()) this.#post(next);\n',
+    '',
+  ]),
+  bug('what is answered to pages is not counted', [
+    'shard/commit-batch.ts',
+    '    if (answer.ok) this.#messageBytes += answer.body.length;\n',
+    '',
+  ]),
 ];
 
 const hostedCards = [
@@ -713,6 +748,21 @@ const tools = [
     'journal/log/truncate-log.ts',
     '      if (end.sequence <= sequence) await segments.create(sequence + 1);\n',
     '',
+  ]),
+  bug('the newest segment of a checkpoint is not known from outside', [
+    'journal/checkpoint/checkpoint-reader.ts',
+    'segmentKey)?.readDoubleLE(0) ?? 0;',
+    'segmentKey)?.readDoubleLE(0) && 0;',
+  ]),
+  bug('the reader of a log begins with its first segment', [
+    'journal/log-reader.ts',
+    'all.slice(start)',
+    'all.slice(0)',
+  ]),
+  bug('a byte lies between the status of a response and its lengths', [
+    'journal/log/codec.ts',
+    'const requestIdLengthAt = statusAt + 2;',
+    'const requestIdLengthAt = statusAt + 3;',
   ]),
 ];
 

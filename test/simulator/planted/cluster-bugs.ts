@@ -190,4 +190,9 @@ export const clusterBugs = [
     'return (await within(lookMs, this.#looking, this.#options.timers)) ?? false;',
     'return (await this.#looking) && this.#options.timers !== null;',
   ]),
+  bug('a beat may come again that the database has forgotten', [
+    'cluster/lease-keeper.ts',
+    '++this.#beatsSent',
+    '0',
+  ]),
 ];

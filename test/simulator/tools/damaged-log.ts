@@ -3,17 +3,23 @@
 
 import { encodeLabel, partOf } from '../../../src/disk/identity.ts';
 import { type FoundEntry, type LogRange, LogReader } from '../../../src/journal/log-reader.ts';
+import { foldersOfJournal, metadataIn } from '../../../src/journal/open-journal.ts';
 import {
+  checkpointSequenceIn,
   inspectJournal,
+  JournalCopy,
+  newestSegmentIn,
   readStoppedJournal,
   truncateDamagedEnd,
 } from '../../../src/journal/stopped-journal.ts';
 import { expectedLog, type Harm } from './expected-log.ts';
 import {
   checkpointedIn,
+  checkpointFileOf,
   checkRecords,
   emptyBatch,
   openReplayed,
+  recordsOf,
   type SpareMachine,
 } from './spare-machine.ts';
 import {
@@ -21,6 +27,7 @@ import {
   bytesOf,
   replaceBatch,
   replaceLabel,
+  rowsIn,
   segmentsIn,
   withTurnedBit,
 } from './stored-log.ts';
@@ -34,6 +41,7 @@ export async function damageLog(spare: SpareMachine): Promise<void> {
   await checkReads(spare, batches, { how: 'gone', at: 0, count: 0 });
   checkPlaces(spare, batches);
   await checkForeign(spare);
+  await checkMissing(spare);
   spare.same(truncates, await truncated(spare), null, 'the end of a sound log');
   const isEnd = random.chance(0.5);
   const at = isEnd ? batches.length - 1 : random.below(batches.length);
@@ -97,6 +105,17 @@ async function checkReads(spare: SpareMachine, before: readonly BatchOnDisk[], h
     const wanted = expectedLog(batches, harm, range, number);
     spare.same(reads, [...reader.read(range)], wanted, `${log} in ${JSON.stringify(range)}, ${harm.how}`);
   }
+  // Nobody is told of damage before what was asked for.
+  const later = batches.filter(({ segment }) => segment > batches[end]!.segment);
+  if (harm.count === 0 || later.length === 0) return;
+  const beyond = { after: random.pick(later).lastSequence };
+  const shown = expectedLog(later, { how: 'gone', at: 0, count: 0 }, beyond, number);
+  spare.same(
+    reads,
+    [...reader.read(beyond)],
+    shown,
+    `${log} in ${JSON.stringify(beyond)}, behind what is harmed`,
+  );
 }
 
 /** Where a sound log begins, where a time lies in it, and that its newest segment is not there. */
@@ -161,6 +180,34 @@ async function checkForeign(spare: SpareMachine): Promise<void> {
   for (const look of [readStoppedJournal, inspectJournal])
     await spare.refused(reads, words, () => look(journal, () => {}));
   replaceLabel(volume, file, own!);
+}
+
+/** The newest segment, which the checkpoint knows of, is gone: nobody takes what is left for the whole log. */
+async function checkMissing(spare: SpareMachine): Promise<void> {
+  const { volume, log, journal, world } = spare;
+  const { checkpoint } = foldersOfJournal(journal.dir);
+  const file = checkpointFileOf(spare);
+  const noted = rowsIn(volume, file, 'meta').get('segment')?.readDoubleLE(0) ?? 0;
+  const [[name, value] = ['', undefined]] = rowsIn(volume, file, 'metadata');
+  const told = [checkpointSequenceIn(checkpoint), newestSegmentIn(checkpoint), metadataIn(checkpoint, name)];
+  spare.same(
+    reads,
+    told,
+    [checkpointedIn(spare), noted, value],
+    'what a checkpoint says of its log and of itself',
+  );
+  const newest = segmentsIn(volume, log).at(-1)!.first;
+  if (noted < newest) return;
+  const path = `${log}/${String(newest).padStart(16, '0')}`;
+  const segment = volume.find(path)!;
+  volume.remove(path);
+  const { segmentBytesMax } = world.settings;
+  const copy = new JournalCopy({ dir: journal.dir, identity: journal.identity, segmentBytesMax });
+  const words = /^The newest segment of the log is missing: what \S+ held/;
+  await spare.refused(reads, words, () => copy.refuseMissingSegment());
+  await copy.close();
+  await spare.refused(reads, words, () => recordsOf(journal));
+  volume.put(path, segment);
 }
 
 /** Whether a recovery comes upon the batch: it begins with the one that holds what the checkpoint lacks first, or lies before that. */

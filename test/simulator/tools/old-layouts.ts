@@ -80,7 +80,7 @@ function withoutMember(request: unknown): unknown {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 
 /** The key of a record: its id with the prefix last, six bits for each character. */
-function keyOf(id: string): string {
+export function keyOf(id: string): string {
   const [prefix = '', body = ''] = id.split('_');
   const codes = [...`${body}_${prefix}`].map((each) => alphabet.indexOf(each) + 1);
   const bits = codes.map((code) => code.toString(2).padStart(6, '0')).join('');

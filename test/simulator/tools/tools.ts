@@ -15,6 +15,7 @@ import { fileLog } from './filed-log.ts';
 import { moveLog } from './moved-log.ts';
 import { writeOldLayouts } from './old-layouts.ts';
 import { readDialects } from './other-dialects.ts';
+import { readFormat } from './read-format.ts';
 import { scrubDamage } from './scrubbed-damage.ts';
 import { SpareMachine } from './spare-machine.ts';
 
@@ -29,6 +30,7 @@ const tools: Readonly<Record<string, (spare: SpareMachine) => Promise<void>>> = 
   'records are broken': breakRecords,
   'dialects are told': readDialects,
   'commands are decided': decideCommands,
+  'a log is read as its format says': readFormat,
 };
 
 /** Not in every run: a tool reads all of a log. */

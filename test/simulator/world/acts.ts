@@ -294,14 +294,15 @@ async function flood(acting: Act): Promise<void> {
  * More at once than a shard is sent, mostly of people who go soon; some of others; and lists meanwhile, which must not show
  * what could still be lost.
  */
-async function crowd({ clients, shop, shops, random, world }: Act): Promise<void> {
+async function crowd(acting: Act): Promise<void> {
+  const { clients, shop, shops, random, world } = acting;
   if (clients.limits.has(shop.apiKey)) return;
   const other = random.pick(shops.filter(({ org }) => org !== shop.org)) ?? shop;
   const name = `crowd-${world.simulation.tasks}`;
   const ask = (by: Shop, number: number) => {
     const isRead = random.chance(0.3);
-    const note = 'x'.repeat(random.chance(0.2) ? 400 : 1);
-    const metadata = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`note${i}`, note]));
+    const [notes, note] = sizeOf(random);
+    const metadata = Object.fromEntries(Array.from({ length: notes }, (_, i) => [`note${i}`, note]));
     const params = {
       amount: amountOf(random),
       currency: 'mad',
@@ -321,14 +322,27 @@ async function crowd({ clients, shop, shops, random, world }: Act): Promise<void
     );
   };
   const size = random.between(20, 200);
-  const asked = Array.from({ length: size }, (_, number) =>
+  const asked: Promise<unknown>[] = Array.from({ length: size }, (_, number) =>
     ask(random.chance(0.04) && !clients.limits.has(other.apiKey) ? other : shop, number),
   );
+  // Members look at their pages meanwhile.
+  for (let i = random.between(0, 40); i > 0; i--) {
+    const by = random.pick(shops);
+    const kind = random.pick(['limit_levels', 'endpoint_health', 'payment_links'] as const);
+    asked.push(tell({ ...acting, shop: by }, { kind, org: by.org, livemode: by.livemode }));
+  }
   for (let i = random.between(0, 12); i > 0; i--) {
     await clients.wait(random.skewed(1, 300));
     asked.push(ask(shop, size + i));
   }
   await Promise.all(asked);
+}
+
+/** The texts in a request of a crowd: how many, and one of them. In few it takes more than a queue may have. */
+function sizeOf(random: Random): readonly [notes: number, note: string] {
+  const size = random.unit();
+  if (size < 0.02) return [45, 'é'.repeat(490)];
+  return [8, 'x'.repeat(size < 0.2 ? 400 : 1)];
 }
 
 /** Reads now and then, as people do who look at their payments while the disk is slow. */

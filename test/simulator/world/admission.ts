@@ -25,8 +25,6 @@ import type { World } from './world.ts';
 const smallBytes = 1_024;
 /** What an organization may have sent in a turn: the quantum of the queue in small requests, and what was left of the turn before. */
 const turnRequestsMax = turnBytes / smallBytes + 1;
-/** No request of the simulator has more. */
-const requestBytesMax = 16_000;
 
 type Given = Pick<RequestFrame, 'org' | 'route' | 'flags' | 'id' | 'body'>;
 
@@ -54,6 +52,8 @@ export class Admission {
   /** By the id of a request that was withdrawn in the mailbox: how many batches the shard had appended by then. */
   readonly #withdrawnAt = new Map<string, number>();
   #appended = 0;
+  /** Of the bodies that it was given. */
+  #largestBytes = 0;
   #reads: PromptReads | null = null;
   /** Another node runs the shard: what is long on its way to it and back is not the shard's fault. */
   #isFar = false;
@@ -114,6 +114,7 @@ export class Admission {
   ): void {
     const lane = laneOf[route]!;
     if (!this.#isFar && this.#hasRoomForRead(org)) this.#asked(requestId, { org, route, flags, id });
+    this.#largestBytes = Math.max(this.#largestBytes, body.length);
     this.#waiting.set(requestId, { org, lane, bytes: smallBytes + body.length, passed: 0 });
     if (!client.connected) {
       send();
@@ -153,7 +154,7 @@ export class Admission {
       this.#world.judge.check(
         'what waits is bounded',
         waiting.length <= queue.requests + sentMax &&
-          bytes <= queue.bytes + sentMax * smallBytes + sentBytesMax + requestBytesMax,
+          bytes <= queue.bytes + sentMax * smallBytes + sentBytesMax + this.#largestBytes,
         () => `${waiting.length} requests with ${bytes} bytes wait at the edge`,
       );
     }

@@ -4,6 +4,7 @@
 import type { Act } from './acts.ts';
 import type { Keyed } from './clients.ts';
 import type { Request } from './edge.ts';
+import { jsonOfForms } from './forms.ts';
 
 type Fault = readonly [code: string, param: string | null];
 type Bad = Omit<Request, 'apiKey'> & { readonly fault: Fault };
@@ -29,11 +30,12 @@ const bad: readonly Bad[] = [
   posted(`{"metadata":${'['.repeat(33)}${']'.repeat(33)}}`, 'invalid_request'),
   posted(manyNames, 'invalid_request'),
   ...['{"amount":1}x', '{"metadata":{"a":1,"a":2}}'].map((body) => posted(body, 'invalid_request')),
-  ...['amount=20000&currency=mad', '{}', 'metadata[a]=1&metadata[b]=2'].map((body) => ({
+  ...Array.from(jsonOfForms.keys(), (body) => ({
     ...posted(body, 'invalid_request'),
     isForm: true,
   })),
   { ...posted('', 'parameter_missing', 'amount'), isForm: true },
+  { ...posted({ ...whole, description: 'réf' }, 'invalid_request'), isLatin1: true },
   posted('', 'parameter_missing', 'amount'),
   posted({ amount: 20_000 }, 'parameter_missing', 'currency'),
   posted({ currency: 'mad' }, 'parameter_missing', 'amount'),

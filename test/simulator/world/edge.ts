@@ -36,6 +36,8 @@ export interface Request {
   readonly member?: string;
   /** The body is said to be something else than JSON. */
   readonly isForm?: boolean;
+  /** The body is in Latin-1, which is no JSON. */
+  readonly isLatin1?: boolean;
 }
 
 /** A request that reads. */
@@ -144,7 +146,7 @@ export class Edge {
   }
 
   #take(
-    { apiKey, method, path, query, key, body, member = '', isForm = false }: Request,
+    { apiKey, method, path, query, key, body, member = '', isForm = false, isLatin1 = false }: Request,
     done: (answer: Answer | null) => void,
     call: Call,
   ): void {
@@ -179,7 +181,7 @@ export class Edge {
       query,
       idempotencyKey: key ?? '',
       member,
-      body: Buffer.from(body),
+      body: Buffer.from(body, isLatin1 ? 'latin1' : 'utf8'),
     };
     const number = this.#shardOf(known.org);
     const client = this.#clients[number]!;

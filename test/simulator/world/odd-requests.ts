@@ -9,7 +9,8 @@ import type { Resource } from './facts.ts';
 type Params = { readonly [name: string]: unknown; readonly metadata?: object };
 
 const text = ({ random }: Act) => random.pick(['', 'Order 7', 'réf; "x"', '=1+1', `t${random.below(50)}`]);
-const metadata = (acting: Act) => ({ [`note${acting.random.below(3)}`]: text(acting), order: text(acting) });
+const names = ['note0', 'note1', '__proto__'];
+const metadata = (acting: Act) => ({ [acting.random.pick(names)]: text(acting), order: text(acting) });
 const amounts = [1, 99, 100, 101, 9_999, 10_000, 25_000, 99_999_999];
 const methods = [['card'], ['cash'], ['card', 'cash'], ['cash', 'card']];
 const declineCodes = ['insufficient_funds', 'lost_card', 'do_not_honor', undefined] as const;
@@ -197,7 +198,11 @@ const requests: readonly ((acting: Act) => Promise<unknown>)[] = [
     if (deliveries.length === 0) return;
     const { id } = acting.random.pick(deliveries);
     const command = { operation: 'resend_delivery', params: { delivery: id }, cause: causes.operator };
-    await tell(acting, { kind: 'command', language: 'en', id, ...command });
+    // Who sees that it has failed again asks once more.
+    for (let times = 0; times < 2; times++) {
+      await tell(acting, { kind: 'command', language: 'en', id, ...command });
+      await acting.clients.wait(acting.random.skewed(10, 3_000));
+    }
   },
   (acting) => {
     const { random, world } = acting;

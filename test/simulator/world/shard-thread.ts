@@ -247,7 +247,16 @@ export class ShardThread {
     this.#auditMirror();
     const { state } = running.shard;
     const { checkpoint } = this.#journal;
-    const oracle = new Oracle(world, this.#records.values(), state, accounts, checkpoint, this.undurable);
+    const now = () => running.shard.now();
+    const oracle = new Oracle(
+      world,
+      this.#records.values(),
+      state,
+      accounts,
+      checkpoint,
+      this.undurable,
+      now,
+    );
     this.#oracle = oracle;
     const tick = running.shard.tick.bind(running.shard);
     running.shard.tick = () => {
