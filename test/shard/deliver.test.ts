@@ -163,12 +163,13 @@ test('the last attempt of a message says whether its endpoint fails, however eac
   assert.ok(!actor.shard.state.health.failing().includes(endpoint));
 });
 
-test('an endpoint that is deleted fails no longer, whatever is reported of it later', async () => {
+test('an endpoint that is changed fails still; one that is deleted does not, whatever is reported of it later', async () => {
   const { actor, webhooks, deliveries } = await sevenDeliveries();
   const { endpoint } = deliveries[1]!;
   const [first, second] = deliveries.filter((each) => each.endpoint === endpoint && each.number === 0);
   const { health } = actor.shard.state;
   await webhooks.report(false, first!);
+  await actor.send(`POST /v1/webhook_endpoints/${endpoint}`, { body: { enabled_events: ['*'] } });
   assert.ok(health.failing().includes(endpoint));
   await actor.send(`DELETE /v1/webhook_endpoints/${endpoint}`);
   assert.ok(!health.failing().includes(endpoint));
