@@ -5,6 +5,7 @@
 
 import type { PaymentMethodType } from '../contract/vocabulary.ts';
 import { parseAmount } from '../core/money.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { filtered, type ListCaller } from './list-pages.ts';
 import { type PaymentState, paymentState, statusWithin } from './payment-state.ts';
 import type { ChargeRecord, CheckoutSessionRecord, LastPaymentError, PaymentIntentRecord } from './record.ts';
@@ -77,7 +78,7 @@ export interface FoundPayments {
  * So many payments are read for one question, about a millisecond's work, because nothing else runs
  * in the shard meanwhile.
  */
-const examinedMax = 100;
+export const examinedMax = pieceSize(100);
 
 export function searchPayments(view: View, caller: ListCaller, search: PaymentSearch): FoundPayments {
   const text = search.text === null ? null : searchedText(search.text);

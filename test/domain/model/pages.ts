@@ -4,7 +4,7 @@ import type { EventType } from '../../../src/contract/vocabulary.ts';
 import { timeOfId } from '../../../src/core/ids.ts';
 import { parseAmount } from '../../../src/core/money.ts';
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
-import type { PaymentSearch } from '../../../src/domain/payment-search.ts';
+import { examinedMax, type PaymentSearch } from '../../../src/domain/payment-search.ts';
 import type { PaymentState } from '../../../src/domain/payment-state.ts';
 import type { RecordOf, StoredRecord } from '../../../src/domain/record.ts';
 import type { SettledFilter } from '../../../src/domain/settled.ts';
@@ -77,7 +77,6 @@ export function stateOf(
   return refunded >= amount_received ? 'refunded' : 'partly_refunded';
 }
 
-const examinedMax = 100;
 const within: Readonly<Record<string, string>> = {
   failed: 'requires_payment_method',
   partly_refunded: 'succeeded',

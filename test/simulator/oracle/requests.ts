@@ -48,17 +48,22 @@ export class Requests {
   }
 
   /** Hears of what changes limits, and of addresses that were looked up in vain. `calls`: to networks, that are open. */
-  watch({ scopes, keys }: ShardState, calls: Iterable<NetworkCallRecord>): void {
+  watch(state: ShardState, calls: Iterable<NetworkCallRecord>): void {
+    const { scopes } = state;
     for (const { accepted, org, livemode, request } of calls) {
       if (accepted || request === null || request.key_digest === null) continue;
       this.#running.set(request.request_id, `${scopeOf(org, livemode)} ${request.idempotency_key}`);
     }
-    const clearRunning = keys.clearRunning.bind(keys);
-    keys.clearRunning = (request) => {
-      // Of a lookup that has failed nothing is decided.
-      if (request !== null) this.#running.delete(request.request_id);
-      clearRunning(request);
+    const { checkAddress } = state;
+    const checkAndTell: typeof checkAddress = (url, checked) => {
+      const { requestId } = this.#executed ?? {};
+      checkAddress(url, (batch, allowed) => {
+        // Of a lookup that has failed nothing is decided, and the key is free.
+        if (allowed === null && requestId !== undefined) this.#running.delete(requestId);
+        checked(batch, allowed);
+      });
     };
+    Object.assign(state, { checkAddress: checkAndTell });
     const [get, putAccount] = [scopes.get.bind(scopes), scopes.putAccount.bind(scopes)];
     scopes.get = (org, livemode, now) => {
       this.limitsOf(org, livemode, now);

@@ -251,6 +251,11 @@ const payments = [
 
 /** Bugs that somebody else chose, and that runs did not find at first. */
 const foreign = [
+  bug('a key stays taken when the name of an address is not known', [
+    'shard/execute-command.ts',
+    '    state.keys.clearRunning(request);\n    if (allowed !== null) executeCommand',
+    '    if (allowed !== null) state.keys.clearRunning(request);\n    if (allowed !== null) executeCommand',
+  ]),
   bug('a key is replayed for another object', [
     'shard/gates.ts',
     'frame.id}`, frame.query, filledIn)',
@@ -265,6 +270,11 @@ const foreign = [
     'shard/idempotency-index.ts',
     'const retentionSeconds = idempotencyRetentionMs / 1_000;',
     'const retentionSeconds = idempotencyRetentionMs / 24_000;',
+  ]),
+  bug('a start forgets keys by the wall clock', [
+    'shard/recover.ts',
+    'const sinceMs = serviceMs - idempotencyRetentionMs;',
+    'const sinceMs = nowMs - idempotencyRetentionMs;',
   ]),
   bug('a key is kept as long as its hour', [
     'shard/idempotency-index.ts',
@@ -324,6 +334,11 @@ const foreign = [
     '      this.#today = { day, requests, creations };\n',
     '',
   ]),
+  bug('what was made on a day counts on the next one', [
+    'shard/scope.ts',
+    'this.#today = { day, requests: 0, creations: 0 };\n    const',
+    'this.#today = { ...this.#today, day, requests: 0 };\n    const',
+  ]),
   bug('the hour of a day ago counts as over', [
     'journal/checkpoint/idempotency-rows.ts',
     'Math.floor(timeMs / hourMs)), 0)',
@@ -348,6 +363,24 @@ const foreign = [
     'domain/payment-links.ts',
     'const current = link.single_use && link.session !== null ?',
     "const current = link.single_use && link.session === '' ?",
+  ]),
+  bug(
+    'a link ends by the wall clock',
+    [
+      'domain/payment-links.ts',
+      'paused, deadline_ms, session }: PaymentLinkRecord',
+      'paused, ends_at_ms, session }: PaymentLinkRecord',
+    ],
+    [
+      'domain/payment-links.ts',
+      'if (deadline_ms !== null && deadline_ms <= serviceMs)',
+      'if (ends_at_ms !== null && ends_at_ms <= serviceMs)',
+    ],
+  ),
+  bug('a search that finds nothing for a while says that nothing is older', [
+    'domain/payment-search.ts',
+    '    last = intent.id;\n    const found = matching(view, intent, search, text);\n    if (found !== null) payments.push(found);',
+    '    const found = matching(view, intent, search, text);\n    if (found === null) continue;\n    last = found.id;\n    payments.push(found);',
   ]),
   bug('deliveries wait for ever for events that are gone', [
     'domain/deliveries.ts',
@@ -386,6 +419,11 @@ const webhooks = [
     'shard/deliver.ts',
     '    if (!isNew) continue;\n',
     '    if (!isNew || number > 1) continue;\n',
+  ]),
+  bug('what was out to an endpoint that was disabled is not sent when it is enabled', [
+    'shard/outbox.ts',
+    '      if (!enabled) this.#endLeases(queue);\n',
+    '',
   ]),
   bug('an endpoint that is disabled gets what its thread has', [
     'webhooks/endpoint-actor.ts',

@@ -1,4 +1,5 @@
-// The counts of a day go on when a shard is started again, wherever that is: what was used up stays used up until midnight.
+// The counts of a day go on when a shard is started again, wherever that is: what was used up stays used up until midnight,
+// and no longer.
 
 import { moroccoDayAt } from '../../../src/core/morocco-day.ts';
 import { withDailyCap } from '../../../src/directory/organization.ts';
@@ -7,6 +8,7 @@ import { Random } from '../kernel/random.ts';
 import { tell } from './acts.ts';
 import type { Clients, Shop } from './clients.ts';
 import { asked, type Healing } from './healing.ts';
+import type { Operators } from './operators.ts';
 import type { Runs } from './runs.ts';
 
 /** Counts are written once a second. */
@@ -24,11 +26,7 @@ export async function auditDayCap(healing: Healing<Runs>): Promise<void> {
   const random = new Random(`${simulation.seed}/starts within a day`);
   const done = (work: () => Promise<unknown>) => asked(healing, 10 * settleMs, work);
   const capAt = (requests: number, paymentCreations: number) =>
-    operators.run((directory) =>
-      directory.changeOrganization(shop.org, (each) =>
-        withDailyCap(each, 'test', { requests, paymentCreations }),
-      ),
-    );
+    changeCap(operators, shop, { requests, paymentCreations });
   const isAsked = async () => (await clients.get(shop, '/v1/account')) !== null;
   const isMade = () => makesIntent(clients, shop);
   for (const [what, isAdmitted] of [
@@ -58,6 +56,38 @@ export async function auditDayCap(healing: Healing<Runs>): Promise<void> {
   await until(simulation.nowMs + 10 * settleMs, () => host.isIdle);
   // What is done last is appended a moment later.
   await until(simulation.nowMs + 1_000, () => false);
+}
+
+/** What may be made on a day is used up. Resolves with what looks, on another day, whether something can be made again. */
+export async function useUpDay(healing: Healing<Runs>): Promise<() => Promise<void>> {
+  const { world, clients, operators, shops } = healing;
+  const shop = shops[0]!;
+  const done = (work: () => Promise<unknown>) => asked(healing, 10 * settleMs, work);
+  await done(async () => {
+    const { creations } = await countedToday(healing, shop);
+    await changeCap(operators, shop, { requests: lifted, paymentCreations: creations + 1 });
+    for (let made = 0; made < 2 && (await makesIntent(clients, shop)); ) made++;
+  });
+  return () =>
+    done(async () => {
+      const isMade = (await makesIntent(clients, shop)) || world.judge.finding !== null;
+      world.judge.check(
+        'nobody is refused within the limits',
+        isMade,
+        () => 'what was made on a day counts on another one',
+      );
+      await changeCap(operators, shop, { requests: lifted, paymentCreations: lifted });
+    });
+}
+
+function changeCap(
+  operators: Operators,
+  shop: Shop,
+  cap: { readonly requests: number; readonly paymentCreations: number },
+) {
+  return operators.run((directory) =>
+    directory.changeOrganization(shop.org, (each) => withDailyCap(each, 'test', cap)),
+  );
 }
 
 /** Asks until there is an answer. */

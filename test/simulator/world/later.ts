@@ -1,6 +1,6 @@
 // What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
 // service was started again meanwhile; and when events are past their retention no delivery waits for one of them. In some
-// runs the wall clock is put back, and lists are followed; in some an endpoint is disabled while much waits for it; in some
+// runs the wall clock is put forward for good, or back, and lists are followed; in some an endpoint is disabled while much waits for it; in some
 // merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
 
 import { believedAfterMs } from '../../../src/core/service-clock.ts';
@@ -8,10 +8,11 @@ import type { StoredRecord } from '../../../src/domain/record.ts';
 import { ofKind } from '../../domain/invariants.ts';
 import { Random } from '../kernel/random.ts';
 import type { ActKind } from '../plan.ts';
-import { act } from './acts.ts';
+import { act, tell } from './acts.ts';
 import type { Time } from './clients.ts';
+import { useUpDay } from './day-cap.ts';
 import { followLists } from './followed-lists.ts';
-import { asked, type Healing } from './healing.ts';
+import { asked, type Healing, type Until } from './healing.ts';
 import type { Runs } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -47,7 +48,10 @@ const made: readonly ActKind[] = ['create intent', 'create intent', 'create cust
 const firstNumber = 100_000;
 const busyShare = 0.3;
 const putBackShare = 0.4;
+const putForwardShare = 0.3;
+const anotherDayShare = 0.3;
 const waitingShare = 0.1;
+const enabledShare = 0.3;
 /** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
 const soonMs = 3_000;
 const writtenMs = 1_000;
@@ -59,8 +63,9 @@ export function hasLater(seed: string): boolean {
 
 export async function auditLater(healing: Healing<Runs>): Promise<void> {
   const { world, host, clients, until } = healing;
-  const { simulation, judge } = world;
+  const { simulation, clocks, judge } = world;
   await leaveWaiting(healing);
+  const aheadMs = await putForward(healing);
   const random = new Random(`${simulation.seed}/later times`);
   const beganMs = simulation.nowMs;
   const busy = new Random(`${simulation.seed}/busy later times`);
@@ -95,6 +100,7 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     simulation.nowMs += ms;
     // Wall clocks of several machines are kept right meanwhile.
     for (const { clocks } of world.machines) clocks.correct();
+    clocks.step(aheadMs);
     world.note(`${(ms / hourMs).toFixed(1)} hours pass`);
     // All links have lapsed meanwhile, and what was lent comes to other machines.
     if (world.settings.lends) await until(simulation.nowMs + believedAfterMs, () => false);
@@ -137,7 +143,11 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     await onceFree(since);
   }
   // What has ended on another day is still listed then, and goes in its own time.
+  const onAnotherDay = new Random(`${simulation.seed}/another day`).chance(anotherDayShare)
+    ? await useUpDay(healing)
+    : null;
   await pass(earlyMs);
+  await onAnotherDay?.();
   await pass(eventsGoneMs - earlyMs);
   const goneBy = (ms: number) => auditRetention(world, host.records(), ms + world.clocks.startMs);
   // A mark that came after the run is older than the retention by now.
@@ -154,12 +164,17 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
     );
 }
 
-/** Much waits for an endpoint that does not answer and is disabled then: it waits until its events are gone. */
+/**
+ * Much waits for an endpoint that does not answer and is disabled then: it waits until its events are gone, or goes on as soon
+ * as the endpoint is enabled.
+ */
 async function leaveWaiting(healing: Healing<Runs>): Promise<void> {
   const { world, host, clients, shops, until } = healing;
   const { simulation, receivers } = world;
   const random = new Random(`${simulation.seed}/left waiting`);
-  if (!random.chance(waitingShare)) return;
+  const isLeft = random.chance(waitingShare);
+  const isEnabledAgain = new Random(`${simulation.seed}/enabled again`).chance(enabledShare);
+  if (!isLeft && !isEnabledAgain) return;
   const shop = random.pick(shops);
   receivers.areAway = true;
   await asked(healing, 10 * settleMs, async () => {
@@ -173,11 +188,37 @@ async function leaveWaiting(healing: Healing<Runs>): Promise<void> {
         { amount: 20_000, currency: 'mad' },
         { isCreation: true },
       );
-    const disabling = { disabled: true, metadata: { changed: 'yes' } };
-    await clients.post(shop, `/v1/webhook_endpoints/${JSON.parse(made.text).id}`, disabling);
+    const change = (disabled: boolean) => {
+      const changed = { disabled, metadata: { changed: 'yes' } };
+      return clients.post(shop, `/v1/webhook_endpoints/${JSON.parse(made.text).id}`, changed);
+    };
+    await change(true);
+    if (!isLeft) await change(false);
   });
   receivers.areAway = false;
   await until(simulation.nowMs + settleMs, () => host.isIdle);
+}
+
+/**
+ * Somebody puts the wall clock forward, for good: by how much. The service follows it, and keeps what it has by the time that
+ * passes.
+ */
+async function putForward({ world, until }: Healing<Runs>): Promise<number> {
+  const { simulation, clocks } = world;
+  const random = new Random(`${simulation.seed}/clock put forward`);
+  if (world.hasNodes || !random.chance(putForwardShare)) return 0;
+  const byMs = Math.floor(random.skewed(2 * believedAfterMs, 20 * hourMs));
+  clocks.step(byMs);
+  world.note('the wall clock is put forward');
+  await follow(world, until);
+  return byMs;
+}
+
+/** The service has noticed a step of the wall clock by the time that minutes pass, and follows. */
+async function follow({ simulation }: World, until: Until): Promise<void> {
+  await until(simulation.nowMs + writtenMs, () => false);
+  simulation.nowMs += believedAfterMs;
+  await until(simulation.nowMs + writtenMs, () => false);
 }
 
 /**
@@ -197,13 +238,23 @@ async function listAfterStep(healing: Healing<Runs>, nextNumber: () => number): 
   await make();
   clocks.step(-Math.floor(random.skewed(2 * believedAfterMs, 6 * hourMs)));
   world.note('the wall clock is put back');
-  // It has noticed by the time that minutes pass, and follows.
-  await until(simulation.nowMs + writtenMs, () => false);
-  simulation.nowMs += believedAfterMs;
-  await until(simulation.nowMs + writtenMs, () => false);
+  await follow(world, until);
   await make();
+  if (clients.links.length > 0) await makeLinks(healing, nextNumber);
   await asked(healing, 10 * settleMs, async () => {
     for (const shop of shops) await followLists(world, clients, shop, random, 0.9);
+  });
+}
+
+/** A link that is made then lasts as long as any other, although its end lies before the time that has passed. */
+async function makeLinks(healing: Healing<Runs>, nextNumber: () => number): Promise<void> {
+  const { world, host, clients, until } = healing;
+  const service = () => host.service;
+  for (let i = 0; i < 3; i++) act({ ...healing, service }, 'create link', nextNumber());
+  await until(world.simulation.nowMs + settleMs, () => clients.outstanding === 0 && host.isIdle);
+  await asked(healing, settleMs, async () => {
+    for (const { id, shop } of clients.links)
+      await tell({ service, clients, shop }, { kind: 'view_link', id });
   });
 }
 
