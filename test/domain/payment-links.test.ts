@@ -152,7 +152,11 @@ test('a link for one payment makes another session when all attempts of the one 
   for (let tried = 1; tried <= cardsPerPaymentMax; tried++) {
     const charge = openCharge(stage, intent);
     assert.equal(open(stage, link), first, 'the last card can still be typed');
-    stage.given('fail_charge', {}, charge);
+    const call = stage.calls('submit_card', typedCard, charge);
+    assert.equal(open(stage, link), first, 'the network is asked about the last card');
+    stage.settle(call, { result: 'accepted' });
+    assert.equal(open(stage, link), first, 'the last card may still be taken');
+    stage.settle(call, { result: 'declined', decline_code: 'lost_card' });
   }
   const second = open(stage, link);
   assert.notEqual(second, first);
