@@ -16,13 +16,13 @@ import { temporaryFolder } from './temporary-folder.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'src', 'main', 'serve.mjs');
 const startMsMax = 60_000;
+const linesShownMax = 100;
 
 /**
  * An option of Node by which the youngest part of a heap has 16 MiB from the beginning. One that has to grow collects garbage often,
  * which takes a sixteenth of the processor time of a service that starts, answers sixty requests and stops.
  */
 export const largeYoungHeap = '--min-semi-space-size=16';
-const linesShownMax = 100;
 
 /**
  * A test's configuration has no request logs, whose thread is a tenth of a start: for what is about them, or about all threads

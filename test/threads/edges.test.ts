@@ -83,6 +83,21 @@ async function withEdges(context: TestContext, own = 0) {
 
 const hasBeen = (far: Far, type: Asked['type']) => () => far.asked.some((each) => each.type === type);
 
+/** Each of two nodes runs an edge. */
+async function withTwoNodes(context: TestContext) {
+  const { edges, all, join } = await withEdges(context);
+  join('p');
+  join('q');
+  await until(() => all.length === 2);
+  const [first, second] = all as [Far, Far];
+  return { edges, first, second };
+}
+
+/** What would happen without the test's doing has happened. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
+
 test('a node that joins again before its edges have ended keeps the new ones', async (context) => {
   const { edges, all, join } = await withEdges(context);
   join('p');
@@ -104,11 +119,7 @@ test('a node that joins again before its edges have ended keeps the new ones', a
 });
 
 test('a node that leaves takes its own edges with it alone', async (context) => {
-  const { edges, all, join } = await withEdges(context);
-  join('p');
-  join('q');
-  await until(() => all.length === 2);
-  const [first, second] = all as [Far, Far];
+  const { edges, first, second } = await withTwoNodes(context);
   const left = edges.leave('q');
   await until(hasBeen(second, 'stop'));
   second.port.close();
@@ -130,11 +141,7 @@ test('an edge that another node can not run is tried again, since its fault may 
 });
 
 test('a change is done when every edge says so, or has ended', async (context) => {
-  const { edges, all, join } = await withEdges(context);
-  join('p');
-  join('q');
-  await until(() => all.length === 2);
-  const [first, second] = all as [Far, Far];
+  const { edges, first, second } = await withTwoNodes(context);
   let isDone = false;
   const organization = newOrganization('org_000000000000000000000001', 'Shop', 0);
   const done = edges.changed({ organization, keys: [] } as never).then(() => {
@@ -142,10 +149,10 @@ test('a change is done when every edge says so, or has ended', async (context) =
   });
   await until(() => hasBeen(first, 'keys')() && hasBeen(second, 'keys')());
   first.answer('keys');
-  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  await someTurns();
   assert.equal(isDone, false);
   const left = edges.leave('q');
-  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  await someTurns();
   assert.equal(isDone, false, 'one that is leaving may go by its keys');
   second.port.close();
   await Promise.all([done, left]);

@@ -64,8 +64,8 @@ function bodyOf({ flags, body }: RequestFrame): Body {
   if (body.length === 0) return { params: {} };
   if ((flags & requestFlags.wrongContentType) !== 0) {
     const json = jsonOfForms.get(body.toString()) ?? null;
-    if (json === null) return invalid('content_type');
-    return invalid('form', { json });
+    if (json === null) return invalid('invalid_request.content_type');
+    return invalid('invalid_request.form', { json });
   }
   let text: string;
   let value: unknown;
@@ -73,26 +73,18 @@ function bodyOf({ flags, body }: RequestFrame): Body {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
     value = JSON.parse(text);
   } catch {
-    return invalid('json');
+    return invalid('invalid_request.json');
   }
   const names = text.match(/"(?:[^"\\]|\\.)*"\s*:/g)?.length ?? 0;
-  if (depthOf(value) > nestingMax) return invalid('too_deep');
-  if (names + itemsIn(value) > bodyNamesMax) return invalid('too_many_names', { max: bodyNamesMax });
-  if (!isObject(value)) return invalid('not_an_object');
-  return names === namesIn(value) ? { params: value } : invalid('duplicate_name');
+  if (depthOf(value) > nestingMax) return invalid('invalid_request.too_deep');
+  if (names + itemsIn(value) > bodyNamesMax)
+    return invalid('invalid_request.too_many_names', { max: bodyNamesMax });
+  if (!isObject(value)) return invalid('invalid_request.not_an_object');
+  return names === namesIn(value) ? { params: value } : invalid('invalid_request.duplicate_name');
 }
 
-type Why =
-  | 'content_type'
-  | 'form'
-  | 'json'
-  | 'too_deep'
-  | 'too_many_names'
-  | 'not_an_object'
-  | 'duplicate_name';
-
-function invalid(why: Why, values: Refusal['values'] = {}): Body {
-  return { refusal: refuse('invalid_request', { message: `invalid_request.${why}`, values }) };
+function invalid(message: Refusal['message'], values: Refusal['values'] = {}): Body {
+  return { refusal: refuse('invalid_request', { message, values }) };
 }
 
 const membersOf = (value: unknown) =>

@@ -1,7 +1,7 @@
 // What must hold hours and weeks after a run: a key is bound to its request for a day and free afterwards, also when the
 // service was started again meanwhile; and when events are past their retention no delivery waits for one of them. In some
-// runs the wall clock is put forward for good, or back, and lists are followed; in some an endpoint is disabled while much waits for it; in some
-// merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
+// runs the wall clock is put forward for good, or back, and lists are followed; in some an endpoint is disabled while much waits
+// for it; in some merchants go on between, checkpoints are compacted, and the service is killed in the middle of what is under way.
 
 import { believedAfterMs } from '../../../src/core/service-clock.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
