@@ -21,10 +21,18 @@ const fullDisk = 'The disk is full, so nothing can be changed: make room';
 
 type Rows = readonly (readonly [row: string, content: Uint8Array | null])[];
 
+/** Rows that end in the commit of a change. They are not in the log of changes. */
+export interface Ending {
+  readonly rows: Rows;
+  /** Takes the end into memory, once it is on disk. */
+  apply(): void;
+}
+
 /** What a change leaves: its rows, where null removes one. */
 export interface StoreChange<T> {
   readonly rows: Rows;
   readonly value: T;
+  readonly endings?: readonly Ending[];
   /** Takes the change into memory, once it is on disk. */
   apply(): void;
 }
@@ -128,11 +136,13 @@ export class DirectoryStore {
       const rows: Rows = [...change.rows, [revisionRow, pack(revision)]];
       const logged = encodeChange({ revision, after: this.#revision, timeMs: this.now(), rows });
       const expired = expiredChanges(this.#store, this.now(), this.#archivedRevision());
-      return new Map([...rows, [changeRowOf(revision), logged], ...expired]);
+      const ended = endingsOf(change).flatMap((ending) => ending.rows);
+      return new Map([...rows, ...ended, [changeRowOf(revision), logged], ...expired]);
     };
     await this.write(make, () => {
       this.#revision++;
       change.apply();
+      for (const ending of endingsOf(change)) ending.apply();
     });
     if (change.rows.length === 0) return change.value;
     for (const listener of this.#listeners) listener(this.#revision);
@@ -180,4 +190,8 @@ export class DirectoryStore {
     await this.#lastWrite;
     await this.#store.close();
   }
+}
+
+function endingsOf({ endings = [] }: StoreChange<unknown>): readonly Ending[] {
+  return endings;
 }

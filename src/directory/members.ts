@@ -9,7 +9,7 @@ import type { Language } from '../contract/vocabulary.ts';
 import { createRandomText } from '../core/ids.ts';
 import { hasHidden, withoutHidden } from '../core/shown-text.ts';
 import type { SecretOwner } from '../crypto/secret-box.ts';
-import type { DirectoryStore, StoreChange } from './directory-store.ts';
+import type { DirectoryStore, Ending, StoreChange } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
 
 export const roles = ['owner', 'developer', 'support', 'viewer'] as const;
@@ -57,6 +57,10 @@ interface NoticeChoice {
 export function wantsNotices({ notices }: Pick<Member, 'notices'>, role: Role): boolean {
   return notices?.wanted ?? role === 'owner';
 }
+
+/** The sessions and links that end in the commit that leaves a member like this. */
+type Endings = (changed: Member) => readonly Ending[];
+const noEndings: Endings = () => [];
 
 const emailCharactersMax = 254;
 const nameCharactersMax = 100;
@@ -160,33 +164,34 @@ export class Members {
   }
 
   /** Changes a member by a rule, which may refuse by throwing. */
-  change(id: string, rule: (member: Member) => Member): Promise<Member> {
-    return this.#put(() => rule(this.member(id)));
+  change(id: string, rule: (member: Member) => Member, endings = noEndings): Promise<Member> {
+    return this.#put(() => rule(this.member(id)), endings);
   }
 
   /** Gives a member a role in an organization, or another one. */
-  setRole(id: string, org: string, role: Role): Promise<Member> {
-    return this.change(id, (member) => {
+  setRole(id: string, org: string, role: Role, endings = noEndings): Promise<Member> {
+    const rule = (member: Member) => {
       if (role !== 'owner') this.#refuseLastOwner(member, org);
       return { ...member, roles: { ...member.roles, [org]: role } };
-    });
+    };
+    return this.change(id, rule, endings);
   }
 
   /** Takes a member out of an organization. One who is in no other is forgotten. */
-  remove(id: string, org: string): Promise<Member> {
-    return this.#put(() => {
-      const member = this.member(id);
+  remove(id: string, org: string, endings = noEndings): Promise<Member> {
+    const rule = (member: Member) => {
       if (!Object.hasOwn(member.roles, org))
         throw new DirectoryRefusal('this organization has no such member', 'member_missing');
       this.#refuseLastOwner(member, org);
       const { [org]: _, ...roles } = member.roles;
       return { ...member, roles };
-    });
+    };
+    return this.change(id, rule, endings);
   }
 
   /** Puts a member as another directory had it. */
   async restore(member: Member): Promise<void> {
-    await this.#put(() => storedMember(member));
+    await this.#put(() => storedMember(member), noEndings);
   }
 
   #refuseLastOwner(member: Member, org: string): void {
@@ -198,8 +203,11 @@ export class Members {
       );
   }
 
-  #put(decide: () => Member): Promise<Member> {
-    return this.#store.change(() => this.#changeTo(decide()));
+  #put(decide: () => Member, endings: Endings): Promise<Member> {
+    return this.#store.change(() => {
+      const changed = decide();
+      return { ...this.#changeTo(changed), endings: endings(changed) };
+    });
   }
 
   #changeTo(member: Member): StoreChange<Member> {

@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './api-key.ts';
-import type { DirectoryStore } from './directory-store.ts';
+import type { DirectoryStore, Ending } from './directory-store.ts';
 import { DirectoryRefusal } from './refusal.ts';
 import { type TokenRow, TokenRows } from './token-rows.ts';
 
@@ -130,6 +130,11 @@ export class Sessions {
   /** Ends all sessions of a member. Returns how many. */
   async endAll(member: string): Promise<number> {
     return (await this.#rows.write(() => ({ ended: this.of(member) }))).length;
+  }
+
+  /** The end of all sessions of a member, but of one that is kept, in the commit of a change. */
+  ending(member: string, kept: Session | null = null): Ending {
+    return this.#rows.ending(this.of(member).filter(({ id }) => id !== kept?.id));
   }
 
   /** Ends all sessions of a member for one of them. One that has ended meanwhile ends no others. */

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { openInvitationsMax } from '../contract/limits.ts';
 import { digestOf } from './api-key.ts';
-import type { DirectoryStore } from './directory-store.ts';
+import type { DirectoryStore, Ending } from './directory-store.ts';
 import { checkedEmail, type Role } from './members.ts';
 import { DirectoryRefusal } from './refusal.ts';
 import { type Alongside, type TokenRow, TokenRows } from './token-rows.ts';
@@ -131,20 +131,23 @@ export class SignInLinks {
     if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
   }
 
-  /** Takes back the invitations into an organization that `isEnded` selects. Returns how many. */
-  async endInvitations(
-    org: string,
-    isEnded: (invitation: SignInLink) => boolean = () => true,
-  ): Promise<number> {
-    const ended = await this.#rows.write(() => ({ ended: this.invitationsOf(org).filter(isEnded) }));
-    return ended.length;
+  /** Takes back all invitations into an organization. Returns how many. */
+  async endInvitations(org: string): Promise<number> {
+    return (await this.#rows.write(() => ({ ended: this.invitationsOf(org) }))).length;
   }
 
-  /** Ends a member's links to a sign-in or a new password: the password was changed. */
-  async endOwn(email: string): Promise<void> {
-    await this.#rows.write(() => ({
-      ended: this.#rows.all().filter((link) => link.email === email && link.kind !== 'invitation'),
-    }));
+  /**
+   * The end of the invitations into an organization that `isEnded` selects, in the commit of a
+   * change.
+   */
+  endingInvitations(org: string, isEnded: (invitation: SignInLink) => boolean): Ending {
+    return this.#rows.ending(this.invitationsOf(org).filter(isEnded));
+  }
+
+  /** The end of a member's links to a sign-in or a new password, in the commit of a change. */
+  endingOwn(email: string): Ending {
+    const isOwn = (link: SignInLink) => link.email === email && link.kind !== 'invitation';
+    return this.#rows.ending(this.#rows.all().filter(isOwn));
   }
 }
 

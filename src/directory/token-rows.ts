@@ -2,7 +2,7 @@
 // and not in the log of changes, so that no restore brings them back.
 
 import { pack } from 'msgpackr';
-import type { DirectoryStore } from './directory-store.ts';
+import type { DirectoryStore, Ending } from './directory-store.ts';
 
 export interface TokenRow {
   /** SHA-256 of the token, hexadecimal. The token itself is stored nowhere. */
@@ -41,6 +41,18 @@ export class TokenRows<T extends TokenRow> {
     return [...this.#byDigest.values()];
   }
 
+  /** The end of rows in the commit of a change, which decides on them. */
+  ending(ended: readonly T[]): Ending {
+    return {
+      rows: ended.map(({ digest }) => [this.#prefix + digest, null]),
+      apply: () => this.#forget(ended),
+    };
+  }
+
+  #forget(ended: readonly T[]): void {
+    for (const { digest } of ended) this.#byDigest.delete(digest);
+  }
+
   /** Writes what is decided after the write before. Resolves with the rows that have ended. */
   async write(
     decide: () => {
@@ -61,7 +73,7 @@ export class TokenRows<T extends TokenRow> {
       ]);
     };
     await this.#store.write(rows, () => {
-      for (const { digest } of ended) this.#byDigest.delete(digest);
+      this.#forget(ended);
       for (const row of put) this.#byDigest.set(row.digest, row);
       alongside?.onWritten();
     });

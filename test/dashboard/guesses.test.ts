@@ -161,6 +161,29 @@ test('a sign-in with the old password opens nothing once the password was reset'
   assert.deepEqual(left(), { password: 'new', sessions: [own()] });
 });
 
+for (const way of ['the account’s page', 'a link'])
+  test(`a new password by ${way} ends the sessions of who knew the old one in its own commit`, async (t) => {
+    const { people, stolen, send, left } = await resetMeanwhile(t);
+    const { directory } = people;
+    people.guard.accepts = () => true;
+    people.passwords.isRight = async () => true;
+    people.passwords.hash = async () => hashOf('new');
+    const reset = await directory.links.create('amina@souk.ma', { kind: 'reset' }, 'operator');
+    const { member } = stolen.session;
+    const own = await directory.sessions.open(member, '192.0.2.1', { idleMs: 1_000, absoluteMs: 1_000 });
+    const after: unknown[] = [];
+    directory.store.onChange(() => {
+      const sessions = [...directory.store.values<Session>('session/')].map(({ id }) => id);
+      after.push({ ...left(), onDisk: sessions, links: [...directory.store.values('link/')].length });
+    });
+    const fields = { password: 'seven quiet lemons', current: 'old', form_key: own.session.formKey };
+    const path = way === 'a link' ? `/invite/${reset.token}` : '/me/password';
+    const answer = await send(path, fields, people.cookies.setSession(own.token));
+    assert.equal(answer.status, 303);
+    const sessions = way === 'a link' ? [] : [own.session.id];
+    assert.deepEqual(after, [{ password: 'new', sessions, onDisk: sessions, links: 0 }]);
+  });
+
 test('an account is the same one however its address is typed', async (t) => {
   const { people, send } = await resetMeanwhile(t);
   people.guard.accepts = () => true;

@@ -68,6 +68,42 @@ test('a key that was asked for before its maker was removed, or may make none an
   assert.equal(directory.keysOf(org).length, 3);
 });
 
+/** What is open on the disk right behind each commit, which is all that a process leaves when it ends there. */
+function openAfterEachCommit(): string[][] {
+  const open: string[][] = [];
+  directory.store.onChange(() => {
+    const { store } = directory;
+    const links = [...store.values<{ email: string; kind: string }>('link/')];
+    const sessions = [...store.values<{ member: string }>('session/')];
+    open.push([
+      ...links.map(({ kind, email }) => `${kind} ${email}`),
+      ...sessions.map(({ member }) => member),
+    ]);
+  });
+  return open;
+}
+
+test('who is removed has no session and no invitation from the commit on which removes them', async () => {
+  await invite(leaving, 'accomplice@souk.ma');
+  await invite(owner, 'guest@souk.ma');
+  await directory.links.create('leaving@souk.ma', { kind: 'reset' }, 'operator');
+  await directory.sessions.open(leaving.id, '192.0.2.1', limits);
+  await directory.sessions.open(owner.id, '192.0.2.1', limits);
+  const after = openAfterEachCommit();
+  await removeMember(directory, org, leaving.id);
+  const left = ['invitation guest@souk.ma', owner.id];
+  assert.deepEqual(after, [left]);
+  assert.deepEqual(open(), ['guest@souk.ma']);
+  assert.deepEqual([directory.sessions.of(leaving.id), directory.sessions.of(owner.id).length], [[], 1]);
+});
+
+test('who is no owner any more has invited nobody from the commit on which says so', async () => {
+  await invite(leaving, 'accomplice@souk.ma');
+  const after = openAfterEachCommit();
+  await changeRole(directory, org, leaving.id, 'developer');
+  assert.deepEqual([after, open()], [[[]], []]);
+});
+
 test('nobody is left with an invitation into the organization that they have joined meanwhile', async () => {
   const joining = directory.members.create('guest@souk.ma', 'Guest', null, { [org]: 'viewer' });
   await assert.rejects(invite(leaving, 'guest@souk.ma'), { code: 'member_exists' });

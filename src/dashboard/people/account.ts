@@ -2,6 +2,7 @@
 // recovery codes, and the sessions.
 
 import { languages } from '../../contract/vocabulary.ts';
+import type { Ending } from '../../directory/directory-store.ts';
 import { checkedPersonName, type Member } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { DashboardAnswer } from '../../edge/dashboard/dashboard-port.ts';
@@ -65,10 +66,10 @@ export async function savePassword(request: OwnRequest, people: People): Promise
   }
   const hash = await people.passwords.hash(password, waitingMember(request, member.id));
   if (hash === null) return again(tooMany(request, busySeconds));
-  await change(request, people, 'member.change-password', { password: hash });
-  await people.directory.links.endOwn(member.email);
-  await people.directory.sessions.endOthers(session);
-  const token = await people.directory.sessions.confirm(session);
+  const { links, sessions } = people.directory;
+  const endings = () => [links.endingOwn(member.email), sessions.ending(member.id, session)];
+  await change(request, people, 'member.change-password', { password: hash }, endings);
+  const token = await sessions.confirm(session);
   return done(request, 'password', token === null ? [] : [people.cookies.setSession(token)]);
 }
 
@@ -122,13 +123,14 @@ async function change(
   people: People,
   action: MemberAction,
   changed: Partial<Member>,
+  endings?: () => readonly Ending[],
 ): Promise<void> {
   const { members, sessions } = people.directory;
   const rule = (each: Member) => {
     if (people.hasSamePassword(member) && sessions.isOpen(session)) return { ...each, ...changed };
     throw new DirectoryRefusal('the session has ended meanwhile', 'session_over');
   };
-  await people.act(member, action, {}, () => members.change(member.id, rule));
+  await people.act(member, action, {}, () => members.change(member.id, rule, endings));
 }
 
 function done(

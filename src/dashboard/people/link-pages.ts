@@ -78,11 +78,11 @@ async function reset(request: OpenRequest, people: People, link: SignInLink): Pr
   const hash = await people.passwords.hash(password, waitingMember(request, link.digest));
   if (hash === null) return linkPage(tooMany(request, busySeconds), people, link);
   if (!(await links.use(link))) return goneLink(request);
+  const rule = (each: Member): Member => ({ ...each, password: hash, totp: null, recoveryCodes: [] });
+  const endings = () => [links.endingOwn(member.email), sessions.ending(member.id)];
   const changed = await people.act(member, 'member.reset-password', {}, () =>
-    members.change(member.id, (each) => ({ ...each, password: hash, totp: null, recoveryCodes: [] })),
+    members.change(member.id, rule, endings),
   );
-  await links.endOwn(member.email);
-  await sessions.endAll(member.id);
   return redirect(linkTo(request, '/dashboard'), await people.signIn(changed, request));
 }
 

@@ -80,19 +80,22 @@ interface MemberChanged {
   readonly keys: readonly ApiKey[];
 }
 
-/** Takes a member out of an organization. The sessions of one who is in no other end. */
+/**
+ * Takes a member out of an organization. Invitations by the member end, and the sessions of one who
+ * is in no other, all in one commit: nothing is left to who is gone when the process ends.
+ */
 export async function removeMember(
   directory: Directory,
   org: string,
   idOrEmail: string,
 ): Promise<MemberChanged> {
   const { id, email } = memberIn(directory, org, idOrEmail);
-  const changed = await directory.members.remove(id, org);
-  await directory.links.endInvitations(org, (link) => isBy(link, id) || link.email === email);
-  if (Object.keys(changed.roles).length === 0) {
-    await directory.links.endOwn(email);
-    await directory.sessions.endAll(id);
-  }
+  const { links, members, sessions } = directory;
+  const changed = await members.remove(id, org, ({ roles }) => {
+    const invitations = links.endingInvitations(org, (link) => isBy(link, id) || link.email === email);
+    const isLast = Object.keys(roles).length === 0;
+    return isLast ? [invitations, links.endingOwn(email), sessions.ending(id)] : [invitations];
+  });
   return { changed, keys: keysKnownTo(directory, org, id) };
 }
 
@@ -104,11 +107,10 @@ export async function changeRole(
   role: Role,
 ): Promise<MemberChanged> {
   const { id, email } = memberIn(directory, org, idOrEmail);
-  const changed = await directory.members.setRole(id, org, role);
-  await directory.links.endInvitations(
-    org,
-    (link) => link.email === email || (role !== 'owner' && isBy(link, id)),
-  );
+  const isEnded = (link: SignInLink) => link.email === email || (role !== 'owner' && isBy(link, id));
+  const changed = await directory.members.setRole(id, org, role, () => [
+    directory.links.endingInvitations(org, isEnded),
+  ]);
   return { changed, keys: mayHaveKeys(role) ? [] : keysKnownTo(directory, org, id) };
 }
 
