@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect as connectPlain, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { serialize } from 'node:v8';
@@ -166,6 +166,17 @@ for (const [side, first] of [
     for await (const chunk of await other.promise) sent.push(chunk);
     assert.deepEqual(Buffer.concat(sent).toString('hex'), Buffer.concat(expected).toString('hex'));
   });
+
+test('what comes in pieces is put together, wherever it was cut', () => {
+  const socket = new Socket();
+  const { link, told } = sideOf(socket, 'dialed');
+  const bytes = Buffer.concat(['one', 'two'].map((text) => frame(0, 5, serialize(text))));
+  for (const byte of bytes) socket.emit('data', Buffer.of(byte));
+  for (let at = 1; at < bytes.length; at++)
+    for (const piece of [bytes.subarray(0, at), bytes.subarray(at)]) socket.emit('data', piece);
+  link.end();
+  assert.deepEqual(told, Array(bytes.length).fill(['one', 'two']).flat());
+});
 
 test('a port that a message carries leads to the other node', async (context) => {
   const { near, far } = await channel(context);

@@ -455,6 +455,19 @@ test('who has come before it rests is taken', async (context) => {
   await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' });
 });
 
+test('it rests soon when nobody waits to be taken', async (context) => {
+  const { relay } = await relayOn(context);
+  let [turns, isOver] = [0, false];
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  await relay.rest();
+  isOver = true;
+  assert.ok(turns < 50, `${turns} turns`);
+});
+
 test('a client whose node ends the connection without a word is told to come back', async (context) => {
   const { relay, port } = await relayOn(context, { connectMs: 60_000 });
   const ends: Record<string, (socket: Socket) => void> = {

@@ -308,6 +308,16 @@ describe('links', () => {
     const { link: newest } = await directory.links.create('b@souk.ma', purpose, 'operator');
     assert.deepEqual([...directory.store.values('link/')], [newest], 'those that are over are removed');
   });
+
+  test('are written with what is made of them', async () => {
+    const purpose = { kind: 'sign_up', organization: 'Souk' } as const;
+    const written: unknown[] = [];
+    const made = await directory.links.create('a@souk.ma', purpose, 'operator', undefined, (link, token) => ({
+      rows: new Map(),
+      onWritten: () => written.push({ link, token }),
+    }));
+    assert.deepEqual(written, [made]);
+  });
 });
 
 test('an invitation that is taken back opens nothing, and only its organization takes it back', async () => {

@@ -315,6 +315,19 @@ for (const { invariant, given, broken } of rows) {
   });
 }
 
+test('charges that contradict their payment are named', () => {
+  const stage = new Stage();
+  const { intent, charge } = scenes.paid(stage);
+  const record = recordsOf(stage).get(intent)!;
+  for (const [changes, what] of [
+    [{ status: 'canceled' }, `is canceled and has these charges that are succeeded: ${charge}`],
+    [{ id: missing('pi') }, 'is succeeded and has these charges that are succeeded: none'],
+  ] as const) {
+    const faults = faultsOf({ ...record, ...changes } as StoredRecord, stage.world.state);
+    assert.equal(faults.find(({ invariant }) => invariant === 'payment_intent.charges')?.what, what);
+  }
+});
+
 /** Whether the invariant holds for what `given` makes, before and after it is broken. */
 function holding(...[invariant, given, broken]: (typeof parts)[number]): [boolean, boolean] {
   const stage = new Stage();

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
 import { headerLines, type PostOptions, Posts } from '../../src/http-client/posts.ts';
 import { type FindAddresses, ResolutionFailure } from '../../src/http-client/resolver.ts';
 import { authority, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
@@ -156,6 +157,18 @@ test('an address is not looked up, and a name is', async () => {
     assert.deepEqual(asked, ['shop.example']);
     posts.connections.close();
   });
+});
+
+test('of the addresses that were posted to only some are remembered', async () => {
+  const resolve = () => Promise.reject(new ResolutionFailure('the name is unknown'));
+  const posts = new Posts({ ...postOptions, resolve });
+  const input = { endpoint: 'we_1', headers: '', body: '{}', answerBytesMax: 100, isIdempotent: true };
+  const before = queryObjects(URL, { format: 'count' });
+  for (let shop = 0; shop < 3_000; shop++)
+    await posts.post({ ...input, url: `http://shop-${shop}.example/` });
+  const remembered = queryObjects(URL, { format: 'count' }) - before;
+  assert.ok(remembered < 1_500, `${remembered} are remembered`);
+  posts.connections.close();
 });
 
 test('a header is sent as it is, and one that could end its line is a bug', () => {

@@ -75,3 +75,21 @@ test("a session's page says what it is for, or what its payment is for, and ends
     assert.deepEqual([description, expiresAtMs], [told, 1_000]);
   }
 });
+
+test('the network is told whose payment it is, where that is known', async () => {
+  for (const [customer, told] of [
+    [null, { name: null, email: null }],
+    [
+      { name: 'Amina', email: 'amina@souk.ma' },
+      { name: 'Amina', email: 'amina@souk.ma' },
+    ],
+    [
+      { name: null, email: 'amina@souk.ma' },
+      { name: null, email: 'amina@souk.ma' },
+    ],
+  ]) {
+    const of = customer && { cus_1: customer };
+    const payment = await toldOf({ ch_1: charge, pi_1: { ...intent, customer: of && 'cus_1' }, ...of });
+    assert.deepEqual(payment.customer, told);
+  }
+});

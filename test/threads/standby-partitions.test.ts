@@ -476,6 +476,46 @@ test('a node lags while it is not known of one of its files whether the log goes
   await standby.stop();
 });
 
+test('a node does not lag because of a file that was let go before that was known', async (context) => {
+  const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
+  const told: boolean[] = [];
+  const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const standby = new StandbyPartitions({
+    ...ports,
+    shards: shards.slice(0, 1),
+    timers: {
+      after(_, action) {
+        setImmediate(action);
+        return () => {};
+      },
+    },
+    follower: {
+      async endOf(partition) {
+        if (partition === 1) {
+          asked.resolve();
+          await known.promise;
+        }
+        return { end: { sequence: 7, checksum: 0 }, firstSequence: 7 };
+      },
+      checksumAt: async () => null,
+      readAfter: async () => new Map(),
+      close() {},
+    },
+    onWhole() {},
+    onLagging: (isLagging) => told.push(isLagging),
+  });
+  standby.start(asked.reject);
+  const followed = standby.follow(shards[1]!);
+  await asked.promise;
+  await standby.release(1);
+  known.resolve();
+  await followed;
+  told.length = 0;
+  while (told.length === 0) await turn();
+  assert.equal(told[0], false);
+  await standby.stop();
+});
+
 test('a shard whose old segment is damaged is followed, and not called whole', async (context) => {
   const shards = [await shardFolder(context, 0), await shardFolder(context, 1)];
   truncateSync(join(shards[0]!.dir, 'log', '0000000000000001', 'data.mdb'), 4_096);
