@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
-import { Connection, type ConnectionUser } from '../../src/http-client/connections.ts';
+import { Connection, type ConnectionUser, idleMsMax } from '../../src/http-client/connections.ts';
 import { Posts } from '../../src/http-client/posts.ts';
 import { clientSockets, postOptions, withReceiver } from '../webhooks/attempt-harness.ts';
 
@@ -113,7 +113,7 @@ for (const { keptMs, closedMs } of [
       socket,
       origin: 'http://shop.example',
       monotonic: () => nowMs,
-      idleMsMax: 5_000,
+      idleMsMax,
       nextTurn: () => 1,
       onClosed() {},
     });

@@ -179,6 +179,14 @@ test('one of several servers that fails, is silent, or is not there leaves the w
   }
 });
 
+test('of several servers the first one is asked, and no other while that one answers', async () => {
+  const other = await startDnsServer(() => ({ responseCode: nameError }));
+  after(() => other.close());
+  const resolve = resolver({ servers: [server.address, other.address] });
+  assert.deepEqual(await resolve('both.example'), [v4, v6]);
+  assert.deepEqual(other.questions, []);
+});
+
 test('private answers and localhost are for development only', async () => {
   const development = resolver({ allowPrivate: true });
   assert.deepEqual(await development('private.example'), ['10.0.0.1']);

@@ -112,7 +112,11 @@ test('what a newer owner appends while an owner brings its mirror up to date doe
     machines.batches.push(bytesOf(3, 1, machines.epoch));
     return acquired;
   };
-  await assert.rejects(engine.acquire(0), { name: 'JournalFailure', outcome: 'fenced' });
+  await assert.rejects(engine.acquire(0), {
+    name: 'JournalFailure',
+    outcome: 'fenced',
+    message: 'Partition 1 has a newer owner: a batch of epoch 2 is refused',
+  });
   assert.equal(mirror.end().sequence, 2);
 });
 

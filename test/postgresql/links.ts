@@ -56,6 +56,14 @@ export class Link {
     for (const pair of [...this.#pairs].slice(from)) this.#forgotten.add(pair);
   }
 
+  /** What comes over the connections that are open waits until the function that is returned is called; new ones work. */
+  hold(): () => void {
+    const servers = [...this.#pairs].map(([, server]) => server.pause());
+    return () => {
+      for (const server of servers) server.resume();
+    };
+  }
+
   /** New connections work again; those that have lost something stay lost. */
   mend(): void {
     this.#cut.clear();

@@ -13,7 +13,7 @@ import type { OwnerOptions } from '../../src/postgresql/owner-connection.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { PartitionTables } from '../../src/postgresql/partition-table.ts';
 import { identity, startMs, tag, turnAt } from '../journal/journal-fixtures.ts';
-import { poll } from '../poll.ts';
+import { poll, until } from '../poll.ts';
 import { Link } from './links.ts';
 import { retriedAtOnce } from './retries.ts';
 import {
@@ -34,6 +34,8 @@ const retryMs = 200;
 const [doubtMs, answerMs] = [1_000, 3_000];
 /** A change that took so long may have waited for standbys. */
 const waitedMs = 100;
+/** For how long a log that is closed waits for what was noted last. */
+const notedMs = 500;
 
 function optionsOn(
   servers: Pick<PostgresServers, 'url'>,
@@ -171,6 +173,95 @@ test(
     await log.close();
   },
 );
+
+test('an answer that is late is waited for until it is known that it was lost', skip, async (context) => {
+  const [primary] = (await withStandby)!.all as [PostgresServer];
+  const link = await new Link(primary.port).open(context);
+  const looks: (() => void)[] = [];
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms !== doubtMs) return systemTimers.after(ms, action);
+      looks.push(action);
+      return () => {};
+    },
+  };
+  const log = logOn({ url: `postgresql://payments@127.0.0.1:${link.port}/payments` }, timers, false);
+  const { epoch } = await log.acquire(0);
+  const answered = `select 1 from pg_stat_activity
+    where query like '%set epoch = epoch%' and state = 'idle' and pid <> pg_backend_pid()`;
+  /** The answer comes when it has been looked for so often. */
+  const confirmAfter = async (count: number) => {
+    const give = link.hold();
+    const confirmed = log.confirm(epoch);
+    await poll(async () => (await primary.query(answered)).length > 0 || undefined);
+    for (let look = 0; look < count; look++) {
+      const begun = looks.length;
+      looks.at(-1)!();
+      await Promise.race([until(() => looks.length > begun), confirmed]);
+    }
+    give();
+    await confirmed;
+  };
+  // It may have just left the server.
+  await confirmAfter(1);
+  // Nobody can know whether it has.
+  await primary.query('revoke select on pg_stat_activity from public', 'payments');
+  await confirmAfter(3);
+  await primary.query('grant select on pg_stat_activity to public', 'payments');
+  await log.close();
+});
+
+test('the owner of the first partition keeps the days, until it is closed', skip, async () => {
+  const servers = (await withStandby)!;
+  const hours: (() => void)[] = [];
+  const timers: Timers = {
+    after(ms, action) {
+      if (ms < 3_600_000) return systemTimers.after(ms, action);
+      hours.push(action);
+      return () => {};
+    },
+  };
+  const options = optionsOn(servers, timers, false);
+  const [first, other] = [0, 1].map((partition) => new PostgresLog({ ...options, partition }));
+  await other!.acquire(0);
+  assert.equal(hours.length, 0);
+  await first!.acquire(0);
+  const old = 'payments.log_20200101';
+  await servers.all[0]!.query(
+    `set role payments; create table ${old} partition of payments.log for values from ('2020-01-01') to ('2020-01-02')`,
+    'payments',
+  );
+  hours[0]!();
+  await first!.close();
+  const find = `select 1 where to_regclass('${old}') is null`;
+  await poll(async () => (await servers.all[0]!.query(find, 'payments')).length > 0 || undefined);
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  assert.equal(hours.length, 1);
+  await other!.close();
+});
+
+test('a log that is closed has stored what was noted last, if that does not take long', skip, async () => {
+  const servers = (await withStandby)!;
+  for (const isLate of [false, true]) {
+    const late = Promise.withResolvers<() => void>();
+    const timers: Timers = {
+      after(ms, action) {
+        if (ms !== notedMs) return systemTimers.after(ms, action);
+        late.resolve(action);
+        return () => {};
+      },
+    };
+    const log = logOn(servers, timers, false);
+    const { epoch } = await log.acquire(0);
+    const noted = Promise.withResolvers<void>();
+    const closed = log.close(noted.promise);
+    await log.confirm(epoch);
+    if (isLate) (await late.promise)();
+    else noted.resolve();
+    await closed;
+    await assert.rejects(log.confirm(epoch), /the connection is closed/);
+  }
+});
 
 test('an acquisition that no standby confirms waits on one connection', skip, async () => {
   const servers = (await withStandby)!;
@@ -451,6 +542,7 @@ test('a commit that waited is not acknowledged once no standby is named any more
   standby.thaw();
   await primary.query('alter system reset synchronous_standby_names');
   await primary.query('select pg_reload_conf()');
+  await assert.rejects(log.confirm(epoch), /was not replicated/, 'its connection is not used again');
   await log.close();
 });
 

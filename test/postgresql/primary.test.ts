@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { systemTimers, type Timers } from '../../src/core/scheduler.ts';
 import { JournalDamaged } from '../../src/journal/journal.ts';
+import { askPrimary } from '../../src/postgresql/database.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
@@ -125,6 +126,53 @@ test('a server that says nothing is waited for until nobody wants it any more', 
   const found = await findPrimary({ address, password: null, ca: null, timers, closing: closing.signal });
   server.close();
   assert.match(String(found), /Connection terminated/);
+});
+
+test('why a question has no answer is told, and what is damaged is damaged', skip, async () => {
+  const postgres = await options();
+  const failing = (error: Error) => askPrimary(postgres, () => Promise.reject(error));
+  const [host] = postgres.address.hosts;
+  assert.equal(await failing(new Error('it is late')), `127.0.0.1:${host!.port}: it is late`);
+  const damaged = new JournalDamaged('nothing is there', { isRemote: true });
+  await assert.rejects(failing(damaged), damaged);
+});
+
+test('who is asked for a password gives it', async () => {
+  for (const [password, sent] of [
+    ['a secret', 'p\0\0\0\ra secret\0'],
+    ['', 'p\0\0\0\x05\0'],
+  ] as const) {
+    const heard = Promise.withResolvers<string>();
+    const server = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        // Its first message says who it is; then it is asked for the password as it is.
+        .once('data', () => {
+          socket.write(Buffer.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3));
+          socket.once('data', (bytes) => {
+            heard.resolve(bytes.toString('latin1'));
+            socket.destroy();
+          });
+        }),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const address = parseJournalUrl(`postgresql://payments@127.0.0.1:${port}/payments`);
+    assert(typeof address !== 'string');
+    const found = findPrimary({ address, password, ca: null, timers: systemTimers });
+    assert.equal(await heard.promise, sent);
+    assert.equal(typeof (await found), 'string');
+    server.close();
+  }
+});
+
+test('a connection that is there stays when nobody looks for a server any more', skip, async () => {
+  const closing = new AbortController();
+  const primary = await findPrimary({ ...(await options()), closing: closing.signal });
+  assert(typeof primary !== 'string');
+  closing.abort();
+  assert.equal((await primary.query({ text: 'select 1' })).length, 1);
+  primary.close();
 });
 
 test('what a server tells without need is no warning', skip, async () => {

@@ -28,8 +28,12 @@ interface Far {
   answer(type: Asked['type'], value?: unknown): void;
 }
 
-/** `own`: how many this node has itself. */
-async function withEdges(context: TestContext, own = 0) {
+/** `own`: how many this node has itself; they begin when `listenKey` is there. */
+async function withEdges(
+  context: TestContext,
+  own = 0,
+  listenKey: Promise<Uint8Array> = Promise.resolve(new Uint8Array(32)),
+) {
   const stopping = new AbortController();
   const all: Far[] = [];
   const refused: unknown[] = [];
@@ -49,7 +53,7 @@ async function withEdges(context: TestContext, own = 0) {
     config: () => ({ ...loadConfig({ NODE_ENV: 'test' }, configDir), edges: own }),
     shards: 1,
     directory: {
-      listenKey: async () => new Uint8Array(32),
+      listenKey: () => listenKey,
       snapshot: () => [],
       keyUses: { note: (some: unknown) => used.push(some) } as never,
     },
@@ -156,6 +160,32 @@ test('a change is done when every edge says so, or has ended', async (context) =
   assert.equal(isDone, false, 'one that is leaving may go by its keys');
   second.port.close();
   await Promise.all([done, left]);
+});
+
+test('a change waits for the edges of this node, too', async (context) => {
+  const { edges, all, started } = await withEdges(context, 2);
+  await until(() => all.length === 2);
+  for (const { port } of all) port.postMessage({ type: 'ready' });
+  await started;
+  let isDone = false;
+  const organization = newOrganization('org_000000000000000000000001', 'Shop', 0);
+  const done = edges.changed({ organization, keys: [] } as never).then(() => {
+    isDone = true;
+  });
+  for (const far of all) {
+    await until(hasBeen(far, 'keys'));
+    await someTurns();
+    assert.equal(isDone, false);
+    far.answer('keys');
+  }
+  await done;
+});
+
+test('a change is done at once while no edge has begun', async (context) => {
+  const { edges, all } = await withEdges(context, 2, new Promise(() => {}));
+  assert.deepEqual(all, []);
+  const organization = newOrganization('org_000000000000000000000001', 'Shop', 0);
+  await edges.changed({ organization, keys: [] } as never);
 });
 
 test('edges have numbers of their own, and are told how many share the mailboxes', async (context) => {
