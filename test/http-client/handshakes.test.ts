@@ -1,9 +1,11 @@
 // Receivers that send long chains of certificates, whose signatures all take time of the thread.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import { Handshakes } from '../../src/http-client/handshakes.ts';
 import { Posts } from '../../src/http-client/posts.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { until } from '../poll.ts';
@@ -160,3 +162,49 @@ test('it ends, too, when the allowance is used up twice, by receivers that were 
   await Promise.all(turned.map((receiver) => receiver.close()));
   await close();
 });
+
+/** A handshake that begins, and what becomes of it. */
+function handshake(handshakes: Handshakes, account: string, origin: string) {
+  const below = { bytesRead: 0 };
+  const made = Object.assign(new EventEmitter(), {
+    _handle: { _parent: below },
+    isDestroyed: false,
+    destroy: () => {
+      made.isDestroyed = true;
+    },
+    trust: () => void made.emit('secureConnect'),
+    fail(bytes: number) {
+      below.bytesRead = bytes;
+      made.emit('error', new Error('not trusted'));
+      made.emit('close');
+    },
+  });
+  handshakes.begin(account, origin, made as unknown as TLSSocket);
+  made.emit('connect');
+  return made;
+}
+
+const allowance = 128 * 1024;
+const perSecond = 8 * 1024;
+for (const [usedBytes, afterMs, may, isEnded] of [
+  [allowance - 1, 0, 'now', false],
+  [allowance, 0, 'refused', false],
+  [allowance + perSecond, 1_000, 'refused', false],
+  [allowance + perSecond, 1_001, 'now', false],
+  [2 * allowance - 1, 0, 'refused', false],
+  [2 * allowance, 0, 'refused', true],
+] as const)
+  test(`${usedBytes} bytes that were not trusted, after ${afterMs} ms: ${may}`, () => {
+    const clock = createManualClock(0);
+    const handshakes = new Handshakes(clock.monotonic);
+    handshake(handshakes, 'org_a', 'https://known').trust();
+    const known = handshake(handshakes, 'org_a', 'https://known');
+    const failing = ['a', 'b'].map((name) => handshake(handshakes, 'org_a', `https://${name}`));
+    failing[0]!.fail(1);
+    failing[1]!.fail(usedBytes - 1);
+    clock.advance(afterMs);
+    assert.equal(handshakes.mayBegin('org_a', 'https://new'), may);
+    assert.equal(handshakes.mayBegin('org_a', 'https://known'), 'now');
+    assert.equal(handshakes.mayBegin('org_b', 'https://new'), 'now');
+    assert.equal(known.isDestroyed, isEnded);
+  });

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
 import { objectBytes } from '../../src/core/heap-bytes.ts';
 import type { StoredRecord } from '../../src/domain/record.ts';
 import { RecordCache } from '../../src/store/record-cache.ts';
@@ -105,6 +106,15 @@ test('what is used again is in the cache once, with its bytes', () => {
     for (let number = 1; number <= 12; number++) cache.get(idOf(number));
     assert.deepEqual([cache.size, cache.bytes], [12, 12 * bytes]);
   }
+});
+
+test('a generation that everything has moved out of is dropped', () => {
+  const cache = filled(12);
+  const before = queryObjects(Map, { format: 'count' });
+  for (let use = 0; use < 200; use++) for (let number = 1; number <= 12; number++) cache.get(idOf(number));
+  const more = queryObjects(Map, { format: 'count' }) - before;
+  assert.ok(more < 20, `${more} more`);
+  assert.equal(cache.size, 12);
 });
 
 test('records that have grown, or are larger than all of the cache, leave others no room', () => {
