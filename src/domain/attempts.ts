@@ -5,6 +5,7 @@
 // first, and then the attempts.
 
 import { answersPerDeliveryMax } from '../contract/limits.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import type { Draft } from './draft.ts';
 import { recordsOf } from './find.ts';
 import { attemptSerialIndex, scopeOf, timeKey } from './indexes.ts';
@@ -12,7 +13,7 @@ import type { AttemptRecord, AttemptResult, DeliveryRecord } from './record.ts';
 import type { View } from './view.ts';
 
 /** Attempts are trimmed to the quota each time that their serial number is a multiple of this. */
-export const attemptsPerTrim = 64;
+export const attemptsPerTrim = pieceSize(64);
 
 /** What the first attempt of a delivery was like, if it succeeded. */
 export function firstSuccess(delivery: DeliveryRecord): AttemptResult | null {

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import type { Params } from '../contract/routes/parsed-params.ts';
 import { isObject } from '../contract/routes/parsed-params.ts';
 import { elementAt } from '../core/assert.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { digestBytes } from '../journal/journal.ts';
 
 /** Computed as text, because a new buffer for every hash costs twice as much. */
@@ -40,7 +41,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Longer texts are left to `JSON.stringify`. */
-const shortTextMax = 64;
+const shortTextMax = pieceSize(64);
 
 /** A text as JSON. Most need no escapes: checking their characters beats `JSON.stringify`. */
 function quoted(text: string): string {
@@ -53,7 +54,7 @@ function quoted(text: string): string {
 }
 
 /** More names are sorted with `sort`, which allocates more and takes fewer steps. */
-const fewNamesMax = 12;
+const fewNamesMax = pieceSize(12);
 
 /** Sorts the names in place by code unit. Most bodies have a handful. */
 function ascending(names: string[]): string[] {

@@ -16,6 +16,7 @@
 //             · the original request's id · body
 
 import { assert } from '../core/assert.ts';
+import { pieceSize } from '../core/piece-size.ts';
 
 /** Flags of a request. `byMember`: a member gives it in the dashboard, so it spends no limits. */
 export const requestFlags = { livemode: 1, hasIdempotencyKey: 2, wrongContentType: 4, byMember: 8 } as const;
@@ -68,8 +69,8 @@ type AnswerFields = Omit<AnswerFrame, keyof AnswerLimits | 'correlation' | 'body
 const headerBytes = 8;
 const requestFixedBytes = 12;
 const answerFixedBytes = 28;
-const bufferBytesMin = 16 * 1024;
-const spareBytesMax = 1024 * 1024;
+const bufferBytesMin = pieceSize(16 * 1024);
+const spareBytesMax = pieceSize(1024 * 1024);
 const spareMax = 8;
 /** The most UTF-8 bytes that a UTF-16 unit can take. */
 const bytesPerUnitMax = 3;

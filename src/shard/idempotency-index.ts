@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { idempotencyRetentionMs } from '../contract/limits.ts';
 import { AssertionFailure, assert, defined } from '../core/assert.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import {
   digestBytes,
   type IdempotencyRecord,
@@ -21,8 +22,9 @@ import {
 // half) and the batch's high bits (low half) 6 · offset 7.
 const rowWords = 8;
 const fingerprintBytes = 8;
-const blockRows = 4_096;
-const firstCapacity = 1_024;
+const blockRows = pieceSize(4_096);
+/** A power of two, as is the capacity of every table. */
+const firstCapacity = 2 ** pieceSize(10);
 const enteredPerInsertion = 8;
 const hourSeconds = 3_600;
 const retentionSeconds = idempotencyRetentionMs / 1_000;

@@ -7,6 +7,7 @@
 
 import { assert } from '../core/assert.ts';
 import type { Now } from '../core/clock.ts';
+import { pieceSize } from '../core/piece-size.ts';
 import { breath } from '../core/scheduler.ts';
 import type { ServiceClock } from '../core/service-clock.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -37,7 +38,7 @@ import { ShardState } from './shard-state.ts';
 import { Upkeep } from './upkeep.ts';
 
 /** So many requests at most: the first of a commit batch doesn't wait for a long queue. */
-const batchSizeMax = 512;
+const batchSizeMax = pieceSize(512);
 /** How often `tick` is to be called while requests arrive, and how often at least. */
 const busyTickMs = 100;
 const idleTickMs = 1_000;

@@ -22,7 +22,7 @@ const duePerBatchMax = pieceSize(64);
 /** Deliveries and attempts. */
 const prunedPerBatchMax = 500;
 /** Deleted endpoints, of each of which a command ends some deliveries. */
-const drainedPerBatchMax = 4;
+const drainedPerBatchMax = pieceSize(4);
 
 export class Upkeep {
   readonly #state: ShardState;

@@ -323,6 +323,46 @@ export function withCancelsAmidPayments(plan: Plan): Plan {
   return withSteps({ ...plan, settings: { ...plan.settings, bankTroubleRate } }, added);
 }
 
+const oddBodyShare = 0.25;
+
+/** In some runs there are bodies with almost too much in them, and too much. */
+export function withOddBodies(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/odd bodies`);
+  if (!random.chance(oddBodyShare)) return plan;
+  return withSteps(
+    plan,
+    atAnyTime(plan, random, [1, 4], () => ({ kind: 'act', what: 'odd body' })),
+  );
+}
+
+const crowdedShare = 0.1;
+
+/** In some runs there is room for few deliveries at once, and much is to be delivered. */
+export function withCrowdedOutboxes(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/crowded outboxes`);
+  if (!random.chance(crowdedShare)) return plan;
+  const added = actsFrom(0, 1_000, random, [2, 6], ['create endpoint']);
+  const outboxBytesMax = Math.floor(random.skewed(3_000, 60_000));
+  return withSteps({ ...plan, settings: { ...plan.settings, outboxBytesMax } }, added);
+}
+
+const failingShare = 0.1;
+
+/** In some runs most receivers answer with errors, and many deliveries go to them. */
+export function withFailingReceivers(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/failing receivers`);
+  if (!random.chance(failingShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const receiverTroubleRate = 0.5 + random.unit() / 2;
+  const failing = { receiverTroubleRate, receiversAreSlow: false, receiversRefuse: true };
+  const settings = { ...plan.settings, ...failing, organizations: 1 };
+  const added = [
+    ...actsFrom(0, 1_000, random, [4, 8], ['create endpoint']),
+    ...actsFrom(1_000, endMs, random, [10, 30], ['whole payment', 'whole payment', 'look around']),
+  ];
+  return withSteps({ ...plan, settings }, added);
+}
+
 const laterStartShare = { withNodes: 0.25, otherwise: 0.75 };
 const hourMs = 3_600_000;
 

@@ -8,10 +8,12 @@ import { Random } from './kernel/random.ts';
 import {
   withAloneServers,
   withCancelsAmidPayments,
+  withCrowdedOutboxes,
   withDamage,
   withEndsAmidWork,
   withEndsAtCommits,
   withExportsAndLimits,
+  withFailingReceivers,
   withForgottenCalls,
   withFrozenBeats,
   withFullDisks,
@@ -19,6 +21,7 @@ import {
   withLateDecisions,
   withLaterStart,
   withLinks,
+  withOddBodies,
   withOddities,
   withOvertakenOwners,
   withReaders,
@@ -96,6 +99,7 @@ export const actKinds = [
   'export',
   'change limit',
   'bad request',
+  'odd body',
   'whole payment',
   'cancel amid payment',
   'send in other words',
@@ -159,6 +163,10 @@ export interface Settings {
   readonly receiverTroubleRate: number;
   /** Those that fail are slow, all of them. */
   readonly receiversAreSlow: boolean;
+  /** What webhook threads may have of a shard; plans from before that don't say, and have room for all. */
+  readonly outboxBytesMax?: number;
+  /** Those that fail answer with an error, and few attempts are kept; plans from before that don't say. */
+  readonly receiversRefuse?: boolean;
 }
 
 export interface Plan {
@@ -241,7 +249,8 @@ export function planWithoutNodes(seed: string): Plan {
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
   const limited = withExportsAndLimits(withTools(odd));
   const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
-  return withLaterStart(withCancelsAmidPayments(withLateDecisions(withForgottenCalls(ended))));
+  const decided = withCancelsAmidPayments(withLateDecisions(withForgottenCalls(ended)));
+  return withLaterStart(withOddBodies(withFailingReceivers(withCrowdedOutboxes(decided))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

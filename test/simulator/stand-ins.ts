@@ -24,6 +24,7 @@ const standInsOfSources: Readonly<Record<string, string>> = {
   'domain/query.ts': './oracle/query.ts',
   'shard/execute.ts': './oracle/execute.ts',
   'shard/deliver.ts': './oracle/deliver.ts',
+  'shard/fingerprint.ts': './kernel/fingerprint.ts',
   'shard/execute-internal.ts': './oracle/execute-internal.ts',
 };
 

@@ -2,6 +2,7 @@
 
 import type { EventType } from '../../../src/contract/vocabulary.ts';
 import { createBucket, spendFromAll } from '../../../src/core/token-bucket.ts';
+import { attemptsPerTrim } from '../../../src/domain/attempts.ts';
 import {
   type AttemptReport,
   endedPerCommandMax,
@@ -165,12 +166,11 @@ function dropAnswer(turn: Turn, id: string): void {
 /** Of attempts beyond the quotas the answers go, and then the attempts; none within them. */
 export function trimAttempts(turn: Turn, { serial }: { serial: number }): Expected {
   const { answersKeptMax, attemptsKeptMax } = turn.asked.settings;
-  const trimmed = 64;
   const beyond = (kept: number) =>
     turn
       .own('attempt')
       .filter((each) => each.serial !== null && each.serial <= serial - kept)
-      .filter((each) => (each.serial ?? 0) > serial - kept - trimmed);
+      .filter((each) => (each.serial ?? 0) > serial - kept - attemptsPerTrim);
   for (const { id } of beyond(answersKeptMax)) dropAnswer(turn, id);
   for (const attempt of beyond(attemptsKeptMax)) turn.remove({ ...attempt, answer: null });
   return { result: null };

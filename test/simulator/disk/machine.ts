@@ -49,6 +49,7 @@ export class Machine implements Place {
   readonly clocks: MachineClocks;
   readonly volume = new Volume();
   readonly random: Random;
+  readonly numbers: Random;
   /** The process, or the whole machine, has ended in the middle of an operation. */
   isDown = false;
   /** Nothing that runs on it goes on, while time passes. */
@@ -85,6 +86,7 @@ export class Machine implements Place {
     this.name = name;
     this.clocks = new MachineClocks(simulation, name === '' ? '' : ` of ${name}`);
     this.random = simulation.random(name === '' ? 'disk' : `disk of ${name}`);
+    this.numbers = simulation.random(`numbers ${name}`);
   }
 
   /** A lane of the process that is the service. */

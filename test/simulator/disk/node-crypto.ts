@@ -5,7 +5,9 @@ import { theMachine } from './machine.ts';
 export * from 'node:crypto';
 
 export function randomFillSync<T extends Uint8Array>(bytes: T): T {
-  theMachine().random.fill(bytes);
+  const { random, numbers } = theMachine();
+  // How many single numbers are drawn follows from how large tables are.
+  (bytes.byteLength === 4 ? numbers : random).fill(bytes);
   return bytes;
 }
 

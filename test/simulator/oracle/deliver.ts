@@ -25,7 +25,7 @@ export function takeReports(
       onOutcome(outcome);
     });
   if (oracle === undefined) take(() => {});
-  else oracle.outbox.reported(batch, peer, message, () => state.refusesWrites, take);
+  else oracle.outbox.reported(batch, peer, message, state, take);
 }
 
 export function leaseDeliveries(state: ShardState, batch: CommitBatch): boolean {

@@ -2,9 +2,10 @@
 // reported; what has become of endpoints; and which reports are recorded.
 
 import { isDeepStrictEqual } from 'node:util';
+import { textBytes } from '../../../src/core/heap-bytes.ts';
 import { slotOf } from '../../../src/core/slot.ts';
 import { eventJson } from '../../../src/domain/events.ts';
-import type { Change } from '../../../src/domain/record.ts';
+import type { Change, RecordOf } from '../../../src/domain/record.ts';
 import type { CommitBatch, Peer } from '../../../src/shard/commit-batch.ts';
 import { perBatchMax, perEndpointMax, windowSize } from '../../../src/shard/outbox.ts';
 import type {
@@ -15,22 +16,35 @@ import type {
   OutboxMessage,
 } from '../../../src/shard/protocol.ts';
 import type { DeliveryOutcome } from '../../../src/shard/shard-options.ts';
+import type { ShardState } from '../../../src/shard/shard-state.ts';
 import type { Table } from '../../domain/model/turn.ts';
 import type { World } from '../world/world.ts';
+import { AttemptQuota, keptBeyond } from './attempt-quota.ts';
 import { Health } from './health.ts';
 import { Serials } from './serials.ts';
 import { type Delivery, isBefore, Waiting } from './waiting.ts';
 
 const inFlightMax = 5;
+/** What a delivery takes beside its body. */
+const leaseBytes = 1_024;
+
+/** A delivery that a thread has: which attempt of it, and what it takes there. */
+interface Lease {
+  readonly number: number;
+  readonly bytes: number;
+}
+
 /** A webhook thread. */
 interface Thread {
   readonly peer: Peer;
   /** Since when it knows the endpoints, in service time; null: it is new. */
   knowsSinceMs: number | null;
-  /** Which attempt of each delivery it has, by endpoint. */
-  readonly leased: Map<string, Map<string, number>>;
+  /** By endpoint, and by delivery. */
+  readonly leased: Map<string, Map<string, Lease>>;
   /** When it had last as many of an endpoint as can be in flight, in service time. */
   readonly fullMs: Map<string, number>;
+  /** When it had last as many bytes of deliveries as it may have. */
+  bytesFullMs: number;
 }
 
 export class Outbox {
@@ -40,6 +54,9 @@ export class Outbox {
   readonly waiting: Waiting;
   readonly health = new Health();
   readonly #serials: Serials;
+  readonly #quota = new AttemptQuota();
+  /** The attempts that became records with the reports that were taken last. */
+  #written: RecordOf<'attempt'>[] = [];
   /** Endpoints that have changed since their threads were told. */
   readonly #changed = new Set<string>();
   /** When a thread was told of an endpoint. */
@@ -60,12 +77,17 @@ export class Outbox {
 
   changed(change: Change): void {
     this.waiting.changed(change);
-    if (change.kind === 'attempt') this.#check(this.#serials.changed(change));
+    if (change.kind === 'attempt') this.#attemptChanged(change);
     if (change.kind !== 'webhook_endpoint') return;
     this.#changed.add(change.id);
     const thread = this.#threads[this.#threadOf(change.id)];
     if (change.status !== 'enabled') thread?.leased.delete(change.id);
     if (change.status === 'deleted') this.health.forget(change.id);
+  }
+
+  #attemptChanged(attempt: Change & RecordOf<'attempt'>): void {
+    if (this.#serials.isNew(attempt)) this.#written.push(attempt);
+    this.#check(this.#serials.changed(attempt));
   }
 
   #threadOf(endpoint: string): number {
@@ -77,10 +99,10 @@ export class Outbox {
     batch: CommitBatch,
     peer: Peer,
     { thread: number, open, reports }: OutboxMessage,
-    refuses: () => boolean,
+    state: Pick<ShardState, 'refusesWrites' | 'settings'>,
     take: (onOutcome: (outcome: DeliveryOutcome) => void) => void,
   ): void {
-    if (open) this.#threads[number] = { peer, knowsSinceMs: null, leased: new Map(), fullMs: new Map() };
+    if (open) this.#threads[number] = { ...newThread(), peer };
     const thread = this.#threads[number];
     const isHeard = thread?.peer === peer;
     const [outcomes, fresh] = [[] as DeliveryOutcome[], new Map<string, (typeof reports)[number]>()];
@@ -89,15 +111,18 @@ export class Outbox {
       const isNew = this.#table.get('delivery', delivery)?.attempt_count === number;
       if (isHeard && isNew && !fresh.has(delivery)) fresh.set(delivery, report);
     }
-    const refused = refuses();
+    const refused = state.refusesWrites;
+    this.#written = [];
     take((outcome) => outcomes.push(outcome));
-    if (refused || refuses() || !this.#world.fitsTogether) {
+    if (refused || state.refusesWrites || !this.#world.fitsTogether) {
       const taken = new Set(batch.acknowledged(number).map((each) => `${each.delivery} ${each.number}`));
       for (const report of reports)
         if (!this.#world.fitsTogether || taken.has(`${report.delivery} ${report.number}`))
-          ended(thread, report, batch.serviceMs);
+          this.#ended(thread, report, batch.serviceMs);
+      for (const attempt of this.#written) this.#quota.answerOf(attempt, attempt, batch.serviceMs);
       return;
     }
+    const answers = this.#answersOf(fresh.values(), batch.serviceMs);
     const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
       if (this.#table.get('webhook_endpoint', endpoint)?.status !== 'deleted')
         this.health.add(endpoint, result);
@@ -107,11 +132,46 @@ export class Outbox {
     this.#check(
       isDeepStrictEqual(outcomes, wanted) ? null : `attempts are counted as ${outcomes}, not ${wanted}`,
     );
+    const found = this.#written.map(({ answer }) => answer);
+    this.#check(
+      isDeepStrictEqual(found, answers)
+        ? null
+        : `of answers ${JSON.stringify(found)} are kept, not ${JSON.stringify(answers)}`,
+    );
+    const newest = this.#written.at(-1);
+    const beyond = newest && keptBeyond(newest, this.#table.all('attempt'), state.settings);
+    this.#check(
+      beyond === undefined
+        ? null
+        : `${beyond?.id} is kept, and ${newest?.id} has the number ${newest?.serial}`,
+    );
     if (!isHeard) return;
     const acknowledged = reports.length === 0 ? [] : batch.acknowledged(number).slice(-reports.length);
     const isWhole = reports.every(({ delivery }, i) => acknowledged[i]?.delivery === delivery);
     this.#check(isWhole ? null : `of ${reports.length} reports not all are acknowledged`);
-    for (const report of reports) ended(thread, report, batch.serviceMs);
+    for (const report of reports) this.#ended(thread, report, batch.serviceMs);
+  }
+
+  /** A lease ends with the report of its attempt. */
+  #ended(
+    thread: Thread | null | undefined,
+    { endpoint, delivery, number }: EndpointReport,
+    serviceMs: number,
+  ): void {
+    const leased = thread?.leased.get(endpoint);
+    if (!thread || leased?.get(delivery)?.number !== number) return;
+    if (leased.size >= inFlightMax) thread.fullMs.set(endpoint, serviceMs);
+    if (this.#isFull(thread)) thread.bytesFullMs = serviceMs;
+    leased.delete(delivery);
+  }
+
+  /** What is to be kept of the answers to attempts that become records. */
+  #answersOf(reports: Iterable<EndpointReport>, serviceMs: number): (string | null)[] {
+    return [...reports].flatMap(({ delivery, number, result }) => {
+      const record = this.#table.get('delivery', delivery);
+      const isTold = record === undefined || (number === 0 && result.failure === null);
+      return isTold ? [] : [this.#quota.answerOf(record, result, serviceMs)];
+    });
   }
 
   /** What a commit batch gives to the threads, with the reports that each of them is told to be recorded. */
@@ -171,7 +231,7 @@ export class Outbox {
 
   #lease(thread: Thread, given: DueDelivery, serviceMs: number): void {
     const { id, endpoint, number, first, body } = given;
-    const leased = thread.leased.get(endpoint) ?? new Map<string, number>();
+    const leased = thread.leased.get(endpoint) ?? new Map<string, Lease>();
     thread.leased.set(endpoint, leased);
     const record = this.waiting.of(endpoint).get(id);
     const event = record && this.#table.get('event', record.event);
@@ -191,13 +251,21 @@ export class Outbox {
     const isDue = (record.due_at_ms ?? Infinity) <= serviceMs && this.#stateOf(endpoint) === 'enabled';
     this.#check(isDue ? null : `${id} is leased at ${serviceMs} and due at ${record.due_at_ms}`);
     this.#check(!leased.has(id) || first ? null : `${id} is leased twice`);
-    leased.set(id, number);
+    const known = leased.get(id);
+    this.#check(known || !this.#isFull(thread) ? null : `${bytesOf(thread)} bytes are leased, and ${id}`);
+    leased.set(id, { number, bytes: known?.bytes ?? leaseBytes + textBytes(body) });
+    if (this.#isFull(thread)) thread.bytesFullMs = serviceMs;
     this.#check(leased.size <= windowSize ? null : `${leased.size} deliveries of ${endpoint} are leased`);
   }
 
   /** How many deliveries of an event are pending. */
   pendingOf(event: string): number {
     return [...this.waiting.endpointsOf(event)].filter((id) => this.#stateOf(id) !== 'deleted').length;
+  }
+
+  /** It has so much that nothing else is leased to it. */
+  #isFull(thread: Thread): boolean {
+    return bytesOf(thread) >= (this.#world.settings.outboxBytesMax ?? Infinity) / this.#threads.length;
   }
 
   #stateOf(endpoint: string): string {
@@ -234,24 +302,22 @@ export class Outbox {
     for (const { id, status } of this.#table.all('webhook_endpoint')) {
       const thread = this.#threads[this.#threadOf(id)];
       if (status !== 'enabled' || !thread || (thread.leased.get(id)?.size ?? 0) >= inFlightMax) continue;
+      if (this.#isFull(thread)) continue;
       const [knowsMs, toldMs] = [thread.knowsSinceMs ?? Infinity, this.#toldMs.get(id) ?? Infinity];
-      if (Math.max(knowsMs, toldMs, thread.fullMs.get(id) ?? 0) > sinceMs) continue;
+      if (Math.max(knowsMs, toldMs, thread.fullMs.get(id) ?? 0, thread.bytesFullMs) > sinceMs) continue;
       const [late] = this.#unleased(thread.leased, id, sinceMs);
       this.#check(late === undefined ? null : `${late?.id} is due since ${late?.due_at_ms} and not leased`);
     }
   }
 }
 
-/** A lease ends with the report of its attempt. */
-function ended(
-  thread: Thread | null | undefined,
-  { endpoint, delivery, number }: EndpointReport,
-  serviceMs: number,
-): void {
-  const leased = thread?.leased.get(endpoint);
-  if (leased?.get(delivery) !== number) return;
-  if (leased.size >= inFlightMax) thread?.fullMs.set(endpoint, serviceMs);
-  leased.delete(delivery);
+function newThread(): Omit<Thread, 'peer'> {
+  return { knowsSinceMs: null, leased: new Map(), fullMs: new Map(), bytesFullMs: 0 };
+}
+
+function bytesOf({ leased }: Thread): number {
+  const leases = [...leased.values()].flatMap((ofEndpoint) => [...ofEndpoint.values()]);
+  return leases.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 const nothing: OutboxBatch = { endpoints: [], complete: false, deliveries: [], recorded: [] };

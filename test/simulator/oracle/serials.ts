@@ -21,12 +21,16 @@ export class Serials {
     return serials;
   }
 
+  isNew(attempt: Attempt): boolean {
+    return !attempt.removed && !this.#ofScope(attempt).has(attempt.id);
+  }
+
   /** What is wrong with the number of an attempt that is new; null: nothing. */
   changed(attempt: Attempt): string | null {
     const { id, serial, removed } = attempt;
     const serials = this.#ofScope(attempt);
     if (removed) serials.delete(id);
-    if (removed || serials.has(id)) return null;
+    if (!this.isNew(attempt)) return null;
     const newest = Math.max(0, ...serials.values());
     serials.set(id, serial ?? 0);
     return (serial ?? 0) > newest ? null : `${id} has the number ${serial}, and there is ${newest} already`;

@@ -281,6 +281,26 @@ const foreign = [
     'return usedAtSeconds + retentionSeconds <= serviceMs / 1_000;',
     'return usedAtSeconds + retentionSeconds + hourSeconds <= serviceMs / 1_000;',
   ]),
+  bug('a key is known by the beginning of its digest', [
+    'shard/idempotency-index.ts',
+    ' || words[at + 2] !== third) continue;',
+    ') continue;',
+  ]),
+  bug('a table that has grown finds keys of the first block only', [
+    'shard/idempotency-index.ts',
+    'const place = block.number * blockRows + rebuild.row + 1;',
+    'const place = rebuild.row + 1;',
+  ]),
+  bug('frames that no longer fit into their buffer are lost', [
+    'shard/frames.ts',
+    '      this.#buffer.copy(larger, 0, 0, used);\n',
+    '',
+  ]),
+  bug('a list that has ended goes on for who counts its items', [
+    'shard/body.ts',
+    'unit === closeBrace || unit === closeBracket',
+    'unit === closeBrace',
+  ]),
   bug(
     'an attempt that is reported twice counts twice',
     [
@@ -449,6 +469,21 @@ const webhooks = [
     'shard/scope.ts',
     '(this.#serial ?? newest()) + 1',
     '(this.#serial ?? 0) + 1',
+  ]),
+  bug('webhook threads get all that is due at once', [
+    'shard/outbox.ts',
+    'return this.#leasedBytes >= this.#leasedBytesMax;',
+    'return this.#leasedBytes < 0;',
+  ]),
+  bug('attempts beyond the quota stay', [
+    'shard/deliver.ts',
+    '  if (serial % attemptsPerTrim === 0)\n',
+    '  if (serial % attemptsPerTrim === attemptsPerTrim)\n',
+  ]),
+  bug('each answer of a receiver is kept', [
+    'shard/deliver.ts',
+    '(result.failure !== null && attempts.takesAnswer(batch))',
+    'result.failure !== null',
   ]),
   bug('a delivery is given up one try too early', [
     'domain/deliveries.ts',

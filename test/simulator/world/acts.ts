@@ -13,6 +13,7 @@ import { reading } from './edge.ts';
 import { exportSome } from './exports.ts';
 import type { Fact } from './facts.ts';
 import { lookAround } from './look-around.ts';
+import { oddBody } from './odd-bodies.ts';
 import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
 import type { Entrance } from './service.ts';
@@ -518,6 +519,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   export: exportSome,
   'change limit': ({ operators, random, shop }) => operators.changeLimit(shop, random),
   'bad request': badRequest,
+  'odd body': oddBody,
   'whole payment': wholePayment,
   'cancel amid payment': canceledAmid,
   'send in other words': inOtherWords,

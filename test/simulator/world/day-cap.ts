@@ -68,16 +68,17 @@ export async function useUpDay(healing: Healing<Runs>): Promise<() => Promise<vo
     await changeCap(operators, shop, { requests: lifted, paymentCreations: creations + 1 });
     for (let made = 0; made < 2 && (await makesIntent(clients, shop)); ) made++;
   });
-  return () =>
-    done(async () => {
-      const isMade = (await makesIntent(clients, shop)) || world.judge.finding !== null;
-      world.judge.check(
-        'nobody is refused within the limits',
-        isMade,
-        () => 'what was made on a day counts on another one',
-      );
-      await changeCap(operators, shop, { requests: lifted, paymentCreations: lifted });
-    });
+  return async () => {
+    await done(() => makesIntent(clients, shop));
+    // Where two servers send the same, one of them may be refused because the other one has made it.
+    const isMade = clients.keyed.at(-1)?.answered?.status === 200;
+    world.judge.check(
+      'nobody is refused within the limits',
+      isMade || world.judge.finding !== null,
+      () => 'what was made on a day counts on another one',
+    );
+    await done(() => changeCap(operators, shop, { requests: lifted, paymentCreations: lifted }));
+  };
 }
 
 function changeCap(

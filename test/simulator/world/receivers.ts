@@ -7,10 +7,19 @@ import type { AttemptResult } from '../../../src/domain/record.ts';
 import type { SealedAttempt } from '../../../src/webhooks/attempt.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Lane } from '../kernel/simulation.ts';
+import type { Settings } from '../plan.ts';
 import type { World } from './world.ts';
 
+/** So long an answer is waited for. */
+const patienceMs = 10_000;
 /** Of the endpoints that fail at times. */
 const lostShare = 0.3;
+
+function troublesOf({ receiversAreSlow, receiversRefuse = false }: Settings) {
+  if (receiversAreSlow) return ['slow'] as const;
+  if (receiversRefuse) return ['error', 'error after all'] as const;
+  return ['slow', 'dead', 'error', 'error after all'] as const;
+}
 
 export class Receivers {
   readonly #world: World;
@@ -68,16 +77,10 @@ export class Receivers {
     const atMs = clocks.wall();
     const isLost = this.areAway || this.#isLost(endpoint);
     const trouble = isLost || (!isHealed && this.#random.chance(settings.receiverTroubleRate));
-    const troubles = settings.receiversAreSlow
-      ? (['slow'] as const)
-      : (['slow', 'dead', 'error', 'error after all'] as const);
-    const how = isLost ? 'dead' : trouble ? this.#random.pick(troubles) : 'sound';
+    const lost = settings.receiversRefuse && !isHealed ? 'silent' : 'dead';
+    const how = isLost ? lost : trouble ? this.#random.pick(troublesOf(settings)) : 'sound';
     const sending = simulation.current;
-    const tookMs =
-      how === 'slow' && settings.receiversAreSlow
-        ? this.#random.between(2_000, 9_000)
-        : this.#random.skewed(1, how === 'slow' ? 9_000 : 150);
-    await this.#takes(tookMs);
+    await this.#takes(this.#tookMs(how));
     const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
     const { id } = JSON.parse(body) as { id: string };
     if (isTaken) this.#take(endpoint, id, how !== 'error after all');
@@ -86,9 +89,18 @@ export class Receivers {
     await this.#answers(sending);
     const done = { at_ms: atMs, duration_ms: Math.max(0, clocks.wall() - atMs), answer: '' };
     if (how === 'dead') return { ...done, status: null, failure: 'connection refused' };
+    if (how === 'silent') return { ...done, status: null, failure: 'no answer in time' };
     return isTaken && how !== 'error after all'
       ? { ...done, status: 200, failure: null }
       : { ...done, status: 500, failure: 'status 500', answer: 'not now' };
+  }
+
+  #tookMs(how: string): number {
+    if (how === 'silent') return this.#random.between(patienceMs, patienceMs + 50);
+    if (how !== 'slow') return this.#random.skewed(1, 150);
+    return this.#world.settings.receiversAreSlow
+      ? this.#random.between(2_000, 9_000)
+      : this.#random.skewed(1, 9_000);
   }
 
   /** A receiver goes on although the node that has sent to it does not. */

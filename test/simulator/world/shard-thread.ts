@@ -166,7 +166,9 @@ export class ShardThread {
       now: clocks.wall,
       timers,
     });
+    const shares = memoryShares(shardMibMin);
     const { cacheBytesMax, checkpointBytes, unwrittenBytesMax } = settings;
+    const { outboxBytesMax = shares.outboxBytesMax } = settings;
     const running = new RunningShard({
       dir: folder.shardDir(number),
       journal: this.#remembering(this.#journal),
@@ -184,12 +186,12 @@ export class ShardThread {
         cardPageMs: settings.hasHostedCards || settings.decidesLate ? pageMs : 1_800_000,
         cashCodeMs: 3 * dayMs,
         webhookRetryMs,
-        attemptsKeptMax: 1_000_000,
-        answersKeptMax: 64,
+        attemptsKeptMax: settings.receiversRefuse ? 24 : 1_000_000,
+        answersKeptMax: settings.receiversRefuse ? 9 : 64,
       },
       fillRandom: hasFewNumbers(simulation.seed) ? this.#random.fillWithFew : this.#random.fill,
       secrets: { seal: (secret) => `sealed ${secret}` },
-      memory: { ...memoryShares(shardMibMin), cacheBytesMax, checkpointBytes, unwrittenBytesMax },
+      memory: { ...shares, cacheBytesMax, checkpointBytes, unwrittenBytesMax, outboxBytesMax },
       webhookThreads,
       clocks,
       scheduler,
