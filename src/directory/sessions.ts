@@ -161,10 +161,9 @@ export class Sessions {
     return this.of(member).filter((session) => mayEnter(session, org));
   }
 
-  /** Ends one session of a member; false when there is no such session. */
-  async end(member: string, id: string): Promise<boolean> {
-    const ended = () => ({ ended: this.of(member).filter((session) => session.id === id) });
-    return (await this.#rows.write(ended)).length > 0;
+  /** Ends one session of a member, if there is such a session. */
+  async end(member: string, id: string): Promise<void> {
+    await this.#rows.write(() => ({ ended: this.of(member).filter((session) => session.id === id) }));
   }
 }
 
