@@ -16,6 +16,7 @@
 //   npm run mutate -- --unrecorded 60         so many of which it tells nothing, first those of lines that have changed since
 
 import { parseArgs } from 'node:util';
+import { tellUsage } from '../usage.ts';
 import { withoutEquivalents } from './equivalents.ts';
 import { instrument, type Mutant } from './instrument.ts';
 import { complaintsOfCommit } from './of-commit.ts';
@@ -23,6 +24,7 @@ import { record, recordNearest, recordSimulator } from './recorded.ts';
 import { folderOf, printScore } from './score.ts';
 import { Workers } from './workers.ts';
 
+tellUsage(import.meta.filename);
 const { values } = parseArgs({
   options: {
     sample: { type: 'string', default: 'Infinity' },

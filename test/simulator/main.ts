@@ -13,6 +13,8 @@
 //   npm run simulate -- --seed 7 --trace      the whole trace
 
 import './stand-ins.ts';
+import { tellUsage } from '../usage.ts';
 
+tellUsage(import.meta.filename);
 const { command } = await import('./command.ts');
 process.exitCode = await command(process.argv.slice(2));
