@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { keepAlive } from '../../src/core/scheduler.ts';
 import { leftOut, type PostgresServer, PostgresServers } from '../postgresql/servers.ts';
 
 const launcher = fileURLToPath(new URL('../../src/main/launch.mjs', import.meta.url));
@@ -42,7 +43,8 @@ async function run(): Promise<void> {
       await Promise.race([Promise.all(words.map((each) => node.says(each))), told.promise]);
     }
     print(guide(nodes, servers, folder));
-    await told.promise;
+    // Also when all that it has started is killed.
+    await keepAlive(() => told.promise);
     print('\nStopping …\n');
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
@@ -87,6 +89,10 @@ class Node {
       });
   }
 
+  get #isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -97,13 +103,13 @@ class Node {
 
   async says(words: RegExp): Promise<void> {
     while (!words.test(this.#output)) {
-      if (this.#child.exitCode !== null) throw new Error(`node ${this.name} has ended:\n${this.#output}`);
+      if (this.#isOver) throw new Error(`node ${this.name} has ended:\n${this.#output}`);
       await wait(50);
     }
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#isOver) return;
     // With all that it has said.
     const ended = new Promise((resolve) => this.#child.once('close', resolve));
     this.#child.kill('SIGTERM');

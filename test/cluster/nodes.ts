@@ -44,6 +44,16 @@ export function clusterCommand({ url }: Pick<PostgresServers, 'url'>) {
 
 const servesMsMax = 600_000;
 
+/** Those of a test: why one of them does not say what it should, another one may tell. */
+const nodesOf = new WeakMap<TestContext, Node[]>();
+const linesTold = 200;
+
+function lastLines({ name, process: { exitCode, signalCode }, output }: Node): string {
+  const by = signalCode ?? exitCode;
+  const end = by === null ? '' : `, which has ended by ${by}`;
+  return `The last lines of node ${name}${end}:\n${output().split('\n').slice(-linesTold).join('\n')}`;
+}
+
 export function startNode(context: TestContext, options: NodeOptions): Node {
   const { url, name, secretsKeyOf, dataDir = temporaryFolder() } = options;
   if (secretsKeyOf !== undefined) copyFileSync(`${secretsKeyOf}.secrets-key`, `${dataDir}.secrets-key`);
@@ -86,10 +96,10 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
       lookedAt = output.length;
       return words.test(output) || undefined;
     };
-    const end = () => (child.signalCode === null ? '' : `, and has been ended by ${child.signalCode}`);
-    await poll(look, () => `${name} does not say ${words}${end()}:\n${output}`);
+    await poll(look, () => [`${name} does not say ${words}`, ...nodes.map(lastLines)].join('\n'));
   };
-  return {
+  const nodes = nodesOf.get(context) ?? [];
+  const node: Node = {
     name,
     dataDir,
     process: child,
@@ -99,6 +109,9 @@ export function startNode(context: TestContext, options: NodeOptions): Node {
     stop: () => endBy('SIGTERM'),
     kill,
   };
+  nodes.push(node);
+  nodesOf.set(context, nodes);
+  return node;
 }
 
 export interface LinkedNode {
