@@ -64,6 +64,14 @@ export const idleMsMax = 5_000;
 const ciphers = `${DEFAULT_CIPHERS}:!DHE`;
 /** Servers give two sessions to a connection, some of them four. */
 const sessionsMax = 16;
+/**
+ * So much may arrive for one user, with all that TLS adds. A receiver may send key updates without
+ * end, of which nobody hears, and answers in records of one byte: all of these cost the thread far
+ * more than other bytes do.
+ */
+const arrivedBytesMax = 512 * 1024;
+/** How often what has arrived is looked at. */
+const lookMs = 250;
 /** When a name has several addresses: how long to wait for one before the next is tried. */
 const addressTimeoutMs = 1000;
 /** As much as TLS gives at once. */
@@ -95,6 +103,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   /** Ends the time of its user, or the time for which it may stay idle. */
   readonly #alarm: Alarm;
+  /** How much had arrived when its user got it, or when it became idle. */
+  #arrivedBefore = 0;
 
   constructor(options: ConnectionOptions) {
     const { socket, origin, monotonic } = options;
@@ -124,6 +134,7 @@ export class Connection {
   use(user: ConnectionUser, ms: number): void {
     this.#user = user;
     this.#idleTurn = null;
+    this.#arrivedBefore = arrivedOn(this.socket);
     this.#alarm.set(ms);
   }
 
@@ -140,7 +151,13 @@ export class Connection {
       return;
     }
     this.#idleTurn = nextTurn();
+    this.#arrivedBefore = arrivedOn(this.socket);
     this.#alarm.set(Math.min(idleMs, idleMsMax, verifiedMs));
+  }
+
+  /** Closes it when more has arrived than any answer takes. */
+  look(): void {
+    if (arrivedOn(this.socket) - this.#arrivedBefore > arrivedBytesMax) this.close();
   }
 
   /** Bytes have arrived; they are valid during the call only. */
@@ -174,6 +191,17 @@ export class Connection {
   }
 }
 
+/** How many bytes have arrived on a socket, those of TLS itself included. */
+function arrivedOn(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: Handle | null };
+  return handle?._parent?.bytesRead ?? socket.bytesRead;
+}
+
+/** As Node has it: that of a TLS socket counts what TLS gives, and its parent what TLS gets. */
+interface Handle {
+  readonly _parent?: { readonly bytesRead: number };
+}
+
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #secureContext: SecureContext;
@@ -184,6 +212,7 @@ export class Connections {
   /** Where all sockets read to, each in its turn. */
   readonly #bytes = Buffer.allocUnsafeSlow(readBytes);
   #openCount = 0;
+  #looking: NodeJS.Timeout | undefined;
   #turns = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -311,7 +340,7 @@ export class Connections {
     const others = this.#open.get(endpoint);
     if (others === undefined) this.#open.set(endpoint, [connection]);
     else others.push(connection);
-    this.#openCount++;
+    if (this.#openCount++ === 0) this.#looking = setInterval(() => this.#look(), lookMs).unref();
     return connection;
   }
 
@@ -319,7 +348,12 @@ export class Connections {
     const connections = defined(this.#open.get(endpoint), 'an open connection is in its list');
     connections.splice(connections.indexOf(connection), 1);
     if (connections.length === 0) this.#open.delete(endpoint);
-    this.#openCount--;
+    if (--this.#openCount === 0) clearInterval(this.#looking);
+  }
+
+  #look(): void {
+    for (const connections of [...this.#open.values()])
+      for (const connection of [...connections]) connection.look();
   }
 
   /** Makes room for a connection, if any is idle. */

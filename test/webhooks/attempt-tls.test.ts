@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { poll } from '../poll.ts';
 import { clientSockets, makeAttempts } from './attempt-harness.ts';
 import { createAuthority, type Identity, selfSigned } from './certificates.ts';
+import { floodWithKeyUpdates } from './key-updates.ts';
 import { type Respond, startReceiver } from './receiver.ts';
 
 const dayMs = 86_400_000;
@@ -66,9 +67,15 @@ const cases: Case[] = [
   },
 ];
 
-async function deliver(options: { port: number; host?: string | undefined; extraCa?: string }) {
-  const { port, host = name, extraCa } = options;
-  const attempts = makeAttempts({ extraCa });
+interface DeliverOptions {
+  readonly port: number;
+  readonly host?: string | undefined;
+  readonly extraCa?: string;
+  readonly timeoutMs?: number;
+}
+
+async function deliver({ port, host = name, ...options }: DeliverOptions) {
+  const attempts = makeAttempts({ extraCa: undefined, ...options });
   const url = `https://${host}:${port}/`;
   return attempts.make({
     org: 'org_1',
@@ -143,6 +150,13 @@ test('a receiver that gives one TLS session after the other is left', async () =
   for (let i = 0; i < 20; i++) clientSockets.at(-1)!.emit('session', Buffer.from('session'));
   assert.equal((await result).failure, 'connection closed without an answer');
   await receiver.close();
+});
+
+test('a receiver that updates the keys of TLS without end is left', { timeout: 60_000 }, async (context) => {
+  const flood = await floodWithKeyUpdates(context, authority.issue({ hosts }));
+  const result = await deliver({ port: flood.port, extraCa: authority.cert, timeoutMs: 50_000 });
+  assert.equal(result.failure, 'connection closed without an answer');
+  assert(flood.updates > 0);
 });
 
 test('certificates are verified whatever the environment says', async () => {
