@@ -15,7 +15,8 @@ import { isWithin } from '../disk/is-within.ts';
 import { makeFolder } from '../disk/sync-path.ts';
 import type { BackedUp, BackupOptions, ReportProgress } from '../operator/results/folder-results.ts';
 import { callOperator, ifNoServer } from '../operator/socket/operator-client.ts';
-import { backUp } from './backup.ts';
+import { OperatorFailure } from '../operator/use-cases/failures.ts';
+import { backUp, type HoldCheckpoint } from './backup.ts';
 import { backupLock, filesOf, type Manifest } from './backup-manifest.ts';
 import { lowerPriority, paceOf } from './pace.ts';
 
@@ -39,10 +40,10 @@ export async function backUpConfigured(
       () => true,
       ifNoServer(() => false),
     );
-    const run = () => make(config, command, onProgress);
+    const run = (hold?: HoldCheckpoint) => make(config, command, hold, onProgress);
     const manifest = isRunning
-      ? await run()
-      : await whileLocked(dataDir, () => recordOffline(dataDir, 'backup', params, run));
+      ? await run((shard) => holdServed(dataDir, shard))
+      : await whileLocked(dataDir, () => recordOffline(dataDir, 'backup', params, () => run()));
     const files = filesOf(manifest);
     return {
       to,
@@ -58,6 +59,7 @@ export async function backUpConfigured(
 async function make(
   { dataDir, journal }: Config,
   { to, recipients, mibPerSecond }: BackupOptions,
+  hold: HoldCheckpoint | undefined,
   onProgress: ReportProgress,
 ): Promise<Manifest> {
   const folder = lookAtDataFolder(dataDir);
@@ -73,12 +75,36 @@ async function make(
       to,
       recipients,
       segmentBytesMax: journal.segmentBytesMax,
+      hold,
       pace: paceOf(mibPerSecond * 1024 * 1024),
       onProgress,
     }).catch((error) => {
       throw isFullDisk(error) ? fullDiskOf(to) : error;
     }),
   );
+}
+
+/**
+ * Has the service keep a checkpoint as it is. Nothing writes to one whose shard does not serve; should
+ * it begin meanwhile, reading fails.
+ */
+async function holdServed(dataDir: string, shard: number): ReturnType<HoldCheckpoint> {
+  const done = new AbortController();
+  const held = Promise.withResolvers<string | null>();
+  let isLost = false;
+  const onItem = ({ folder }: { readonly folder: string }) => held.resolve(folder);
+  callOperator(dataDir, 'checkpoint.hold', { shard }, { onItem, signal: done.signal }).catch((error) => {
+    isLost = !done.signal.aborted;
+    if (error instanceof OperatorFailure && error.kind === 'refused') held.resolve(null);
+    else held.reject(error);
+  });
+  return {
+    folder: await held.promise,
+    get isLost() {
+      return isLost;
+    },
+    release: () => done.abort(),
+  };
 }
 
 function fullDiskOf(to: string): DataFolderError {

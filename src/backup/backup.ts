@@ -49,11 +49,25 @@ interface BackupOptions {
   /** Public keys of age; without any the backup is not encrypted. */
   readonly recipients: readonly string[];
   readonly segmentBytesMax: number;
+  /** Has the service keep a shard's checkpoint as it is while it is read; without it, none runs. */
+  readonly hold?: HoldCheckpoint | undefined;
   /** How fast it goes on. */
   readonly pace: Pace;
   /** Hears how many bytes of about how many are done. */
   readonly onProgress: ReportProgress;
 }
+
+/** A checkpoint that stays as it is until it is released, unless its shard ends before. */
+interface KeptCheckpoint {
+  /** Null: nothing writes to the shard's checkpoint. */
+  readonly folder: string | null;
+  readonly isLost: boolean;
+  release(): void;
+}
+
+export type HoldCheckpoint = (shard: number) => Promise<KeptCheckpoint>;
+
+const holdNothing: HoldCheckpoint = async () => ({ folder: null, isLost: false, release() {} });
 
 /** Throws `DataFolderError`, `JournalDamaged`, or what the disk says. */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
@@ -194,11 +208,22 @@ class Backup {
   }
 
   async #shardState(number: number): Promise<PartEntry['state']> {
-    const checkpoint = elementAt(this.#copies, number).checkpoint();
+    const kept = await (this.#options.hold ?? holdNothing)(number);
+    try {
+      return await this.#checkpointOf(number, kept.folder);
+    } catch (error) {
+      throw kept.isLost ? startedAgain(number) : error;
+    } finally {
+      kept.release();
+    }
+  }
+
+  async #checkpointOf(number: number, folder: string | null): Promise<PartEntry['state']> {
+    const checkpoint = elementAt(this.#copies, number).checkpoint(folder ?? undefined);
     try {
       return await this.#state(number, checkpoint.sequence, checkpoint.rows());
     } finally {
-      await checkpoint.close();
+      checkpoint.close();
     }
   }
 
@@ -282,6 +307,13 @@ class Backup {
   async close(): Promise<void> {
     await Promise.all([this.#directory.close(), ...this.#copies.map((copy) => copy.close())]);
   }
+}
+
+function startedAgain(shard: number): DataFolderError {
+  return new DataFolderError(
+    `shard ${shard} was started again while its checkpoint was read: run the same command again, which goes on ` +
+      'with the backup',
+  );
 }
 
 /**

@@ -3,7 +3,7 @@
 // `overlappingSync` is off: a commit that has resolved is on disk. `eventTurnBatching` is off,
 // because with it a failed commit rejects a promise inside the library that nobody can handle; each
 // transaction is explicit instead. Two threads may have the same environment open, each with an
-// object of its own.
+// object of its own; two processes must not, or commits are lost (see environment-file.ts).
 
 import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -21,7 +21,7 @@ export type Environment = RootDatabase<Buffer, number>;
 export type Table = Database<Buffer, Uint8Array>;
 
 /** The key of an environment's label. The keys of a log, which are sequences, come after it. */
-const labelKey = 0;
+export const labelKey = 0;
 
 interface EnvironmentOptions {
   readonly folder: string;

@@ -76,11 +76,26 @@ export class LmdbFile {
     this.pages.close();
   }
 
+  /** Reads the newest commit from here on. Throws `FileDamage`. */
+  refresh(): void {
+    this.#snapshot = this.pages.newest();
+    this.#moves = 0;
+  }
+
   /** Undefined when there is none. Throws `FileDamage`. */
   get(table: string | null, key: Buffer): Buffer | undefined {
+    return this.#lookUp(() => this.#find(table, key)?.read());
+  }
+
+  /** The names of its tables. Throws `FileDamage`. */
+  tables(): string[] {
+    return this.#lookUp(() => [...this.#tableRows(undefined)].map(({ key }) => nameOf(key)));
+  }
+
+  #lookUp<T>(find: () => T): T {
     for (;;) {
       try {
-        const found = this.#find(table, key)?.read();
+        const found = find();
         this.#moves = 0;
         return found;
       } catch (error) {
@@ -162,21 +177,27 @@ export class LmdbFile {
 
   /** A table's tree as of the commit that is read; null when there is none. Throws `FileDamage`. */
   tree(table: string): { readonly tree: Tree; readonly commit: bigint } | null {
-    const tree = this.#treeOf(table);
-    return tree && { tree, commit: this.#snapshot.commit };
+    return this.#lookUp(() => {
+      const tree = this.#treeOf(table);
+      return tree && { tree, commit: this.#snapshot.commit };
+    });
   }
 
   /** The tree of a table; null when there is none. Throws `Moved`, or `FileDamage`. */
   #treeOf(table: string | null): Tree | null {
-    const { main, commit } = this.#snapshot;
-    if (table === null) return main;
-    const name = Buffer.from(table);
-    for (const row of this.#walk(main.root, main.depth, { from: name, reverse: false, commit }, true)) {
-      if (row instanceof FileDamage) throw row;
-      const end = row.key.at(-1) === 0 ? row.key.length - 1 : row.key.length;
-      return row.key.subarray(0, end).equals(name) ? treeAt(row.read(), 0) : null;
-    }
+    if (table === null) return this.#snapshot.main;
+    for (const row of this.#tableRows(Buffer.from(table)))
+      return nameOf(row.key) === table ? treeAt(row.read(), 0) : null;
     return null;
+  }
+
+  /** The rows of tables, from a name on. Throws `Moved`, or `FileDamage`. */
+  *#tableRows(from: Buffer | undefined): Generator<FileRow> {
+    const { main, commit } = this.#snapshot;
+    for (const row of this.#walk(main.root, main.depth, { from, reverse: false, commit }, true)) {
+      if (row instanceof FileDamage) throw row;
+      yield row;
+    }
   }
 
   /** The rows below a page from `from` on, in the order asked for. Throws `Moved`. */
@@ -241,4 +262,8 @@ export class LmdbFile {
     const read = (lengthMax = length) => Buffer.from(page.subarray(data, data + Math.min(length, lengthMax)));
     return { key, length, at, read };
   }
+}
+
+function nameOf(key: Buffer): string {
+  return key.toString('utf8', 0, key.at(-1) === 0 ? key.length - 1 : key.length);
 }

@@ -12,6 +12,7 @@ import {
   openEnvironment,
   restoreAdvice,
 } from './environment.ts';
+import { EnvironmentFile, nameKeys } from './environment-file.ts';
 import type { Part } from './identity.ts';
 import { JournalDamaged } from './storage-errors.ts';
 import { syncPath } from './sync-path.ts';
@@ -34,13 +35,16 @@ export class RowStore {
   readonly #folder: string;
   readonly #environment: Rows;
 
-  /** Opens a store; `readOnly` beside a writer. Throws `JournalDamaged`, or `ForeignPart`. */
-  constructor(folder: string, part: Part, readOnly = false) {
+  /**
+   * Opens a store; `isForeign`: only to read what another process may be writing. Throws
+   * `JournalDamaged`, or `ForeignPart`.
+   */
+  constructor(folder: string, part: Part, isForeign = false) {
     this.#folder = folder;
     try {
-      // A file that is written looks damaged, and whoever writes it has checked it.
-      const check = readOnly ? ('none' as const) : ('leaves' as const);
-      this.#environment = openEnvironment({ folder, part, mapSize, readOnly, check }) as unknown as Rows;
+      this.#environment = (isForeign
+        ? new EnvironmentFile(folder, part, nameKeys)
+        : openEnvironment({ folder, part, mapSize, check: 'leaves' })) as unknown as Rows;
     } catch (error) {
       if (!(error instanceof JournalDamaged) || error.name !== 'JournalDamaged') throw error;
       throw new JournalDamaged(`${error.message}. ${restoreAdvice}`, { cause: error });

@@ -1,12 +1,12 @@
 // A look at a shard's journal that disturbs nobody: the checkpoint as of one moment, and the log up
-// to its end, while the shard goes on, in this process or another one. Backups, the archive and the
-// log's tools call it. Tables are copied as they are: nothing here knows what they mean.
+// to its end, while the shard goes on in another process. Backups and the archive call it. Tables
+// are copied as they are: nothing here knows what they mean.
 
-import { dataFile, openEnvironment } from '../disk/environment.ts';
-import { partOf, type ShardIdentity } from '../disk/identity.ts';
+import { dataFile } from '../disk/environment.ts';
+import type { ShardIdentity } from '../disk/identity.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { checkpointSequenceIn, newestSegmentIn } from './checkpoint/checkpoint-reader.ts';
-import { CheckpointMoment, refuseDamagedHead } from './checkpoint/checkpoint-rows.ts';
+import { CheckpointRows } from './checkpoint/checkpoint-rows.ts';
 import { unlessDamaged } from './journal.ts';
 import { readLog, type StoredBatch } from './log/follow.ts';
 import { checksumAt, endOf, gapEnd, Segments } from './log/segments.ts';
@@ -26,7 +26,7 @@ export class JournalCopy {
   constructor(options: CopyOptions) {
     this.#options = options;
     const { log } = foldersOfJournal(options.dir);
-    this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read');
+    this.#segments = new Segments(log, mapSizesOf(options).log, options.identity, 'read-foreign');
   }
 
   /** Throws `JournalDamaged`: a copy would not show that the newest segment is gone. */
@@ -106,27 +106,9 @@ export class JournalCopy {
     return end <= reflected ? end : sequence;
   }
 
-  /**
-   * The checkpoint as it is now. Close it when its rows are read; its file grows meanwhile by what
-   * changes. Throws `JournalDamaged`.
-   */
-  checkpoint(): Pick<CheckpointMoment, 'sequence' | 'rows'> & { close(): Promise<void> } {
-    const { dir, identity } = this.#options;
-    const folder = foldersOfJournal(dir).checkpoint;
-    refuseDamagedHead(folder);
-    const part = partOf(identity, 'state');
-    const mapSize = mapSizesOf(this.#options).state;
-    // Whoever writes it has checked it, and a file that is written looks damaged.
-    const environment = openEnvironment({ folder, part, mapSize, readOnly: true, check: 'none' });
-    const moment = new CheckpointMoment(folder, environment);
-    return {
-      sequence: moment.sequence,
-      rows: () => moment.rows(),
-      close() {
-        moment.close();
-        return environment.close();
-      },
-    };
+  /** The checkpoint as it is now; close it when its rows are read. Throws `JournalDamaged`. */
+  checkpoint(folder = foldersOfJournal(this.#options.dir).checkpoint): CheckpointRows {
+    return new CheckpointRows(folder);
   }
 
   close(): Promise<void> {

@@ -230,3 +230,16 @@ export interface Journal {
 export interface OwnJournal extends Journal {
   readonly checkpoint: WritableCheckpoint;
 }
+
+/** A journal on disk. */
+export interface FiledJournal extends OwnJournal {
+  /** Lets another process read the checkpoint as it is now, while everything goes on. */
+  holdCheckpoint(): HeldCheckpoint;
+}
+
+/** A checkpoint whose file grows by what changes, because the pages of a moment are kept. */
+export interface HeldCheckpoint {
+  readonly folder: string;
+  /** Whoever reads is done. The journal's closing ends it, too. */
+  release(): void;
+}

@@ -4,7 +4,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataFile } from '../disk/environment.ts';
+import { dataFile, labelKey as labelNumber } from '../disk/environment.ts';
 import {
   checkFirstSequence,
   checkLabel,
@@ -15,6 +15,7 @@ import {
 } from '../disk/identity.ts';
 import { type FileRow, LmdbFile } from '../disk/lmdb-file.ts';
 import { FileDamage } from '../disk/lmdb-pages.ts';
+import { numberKey, numberOfKey } from '../disk/number-keys.ts';
 import type { Change } from '../domain/record.ts';
 import type { ReplayedEntry, StoredResponse } from './journal.ts';
 import { type BatchHeader, checkedHeader, decodeBatch, readResponse } from './log/codec.ts';
@@ -259,7 +260,7 @@ function* batchesOf(
         continue;
       }
       if (row.key.equals(labelKey)) continue;
-      const sequence = sequenceOf(row.key);
+      const sequence = numberOfKey(row.key);
       if (sequence >= end) continue;
       const bytes = readValue(row);
       if (bytes instanceof FileDamage) {
@@ -305,7 +306,7 @@ function labelDefect(file: LmdbFile, identity: ShardIdentity, segment: number) {
     checkLabel(file.path, file.get(null, labelKey), partOf(identity, 'log'));
     const [first] = file.rows(null, { after: labelKey });
     if (first instanceof FileDamage || first === undefined) return null;
-    checkFirstSequence(file.path, sequenceOf(first.key), segment);
+    checkFirstSequence(file.path, numberOfKey(first.key), segment);
     return null;
   } catch (error) {
     if (error instanceof FileDamage) return error;
@@ -317,7 +318,7 @@ function labelDefect(file: LmdbFile, identity: ShardIdentity, segment: number) {
 /** The key after which reading begins, so that the batch with `sequence` comes first. */
 function floorKey(file: LmdbFile, sequence: number): Buffer | undefined {
   let isNext = false;
-  for (const row of file.rows(null, { after: keyOf(sequence + 0.5), reverse: true })) {
+  for (const row of file.rows(null, { after: numberKey(sequence + 0.5), reverse: true })) {
     if (row instanceof FileDamage) return undefined;
     if (isNext) return row.key;
     isNext = true;
@@ -341,28 +342,4 @@ export function entriesOf(batch: FoundBatch, after = 0): FoundEntry[] {
     });
 }
 
-// A key is the library's own encoding of positive numbers: the bits of the number as a double,
-// shifted by four bits, big-endian, without the zeros at the end.
-
-function keyOf(sequence: number): Buffer {
-  const bytes = Buffer.alloc(9);
-  const double = Buffer.alloc(8);
-  double.writeDoubleBE(sequence);
-  const bits = double.readBigUInt64BE();
-  bytes.writeBigUInt64BE((bits >> 4n) | (1n << 60n));
-  bytes[8] = Number(bits & 15n) << 4;
-  const length = [4, 6, 8].find((end) => bytes.subarray(end).every((byte) => byte === 0)) ?? 9;
-  return bytes.subarray(0, length);
-}
-
-function sequenceOf(key: Buffer): number {
-  const bytes = Buffer.alloc(9);
-  key.copy(bytes);
-  const bits = (bytes.readBigUInt64BE() << 4n) | BigInt(bytes[8]! >> 4);
-  const double = Buffer.alloc(8);
-  double.writeBigUInt64BE(BigInt.asUintN(64, bits) & ((1n << 63n) - 1n));
-  return double.readDoubleBE();
-}
-
-/** Where an environment's label lies, see environment.ts. */
-const labelKey = keyOf(0);
+const labelKey = numberKey(labelNumber);

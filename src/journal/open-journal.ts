@@ -13,7 +13,7 @@ import { LmdbCheckpoint } from './checkpoint/checkpoint.ts';
 import { checkpointFolderIn, removeOtherCheckpoints } from './checkpoint/checkpoint-folder.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
 import type { IndexRowsOf } from './checkpoint/index-table.ts';
-import { type Checkpointer, JournalDamaged, type OwnJournal } from './journal.ts';
+import { type Checkpointer, type FiledJournal, JournalDamaged } from './journal.ts';
 import { EpochFile } from './log/epoch-file.ts';
 import { followedLog, recoverLog } from './log/follow.ts';
 import { SegmentedLog } from './log/log.ts';
@@ -93,7 +93,7 @@ export function partsOfJournal(dir: string): string[] {
 }
 
 /** Rejects with `JournalDamaged` or, when the disk refuses, an I/O error. */
-export async function openJournal(options: JournalOptions): Promise<OwnJournal> {
+export async function openJournal(options: JournalOptions): Promise<FiledJournal> {
   const { dir, identity } = options;
   const { log: logMapSize, state: mapSize } = mapSizesOf(options);
   await createJournal(dir, identity, mapSize);
@@ -145,6 +145,7 @@ export async function openJournal(options: JournalOptions): Promise<OwnJournal> 
       async *replay() {
         start(yield* recoverLog(engine, checkpoint.sequence));
       },
+      holdCheckpoint: () => checkpoint.hold(),
       async close() {
         await log.close();
         try {

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { systemScheduler } from '../core/scheduler.ts';
 import { type ArchivedEnd, CheckpointFollower } from './checkpoint/checkpoint-follower.ts';
+import type { HeldCheckpoint } from './journal.ts';
 import { endOfBatch, readBatchHeader } from './log/codec.ts';
 import { EpochFile } from './log/epoch-file.ts';
 import { followedLog } from './log/follow.ts';
@@ -45,6 +46,8 @@ export interface StandbyJournal {
   checkpoint(): Promise<void>;
   /** Drops what is older by so much than the newest batch, as an owner does: see `Checkpointer`. */
   drop(keptMs: number): Promise<void>;
+  /** See `FiledJournal`. */
+  holdCheckpoint(): HeldCheckpoint;
   close(): Promise<void>;
 }
 
@@ -97,6 +100,7 @@ export async function openStandby(
       async drop(keptMs) {
         if (newestMs !== null) await follower.drop(newestMs - keptMs);
       },
+      holdCheckpoint: () => checkpoint.hold(),
       close,
     };
   } catch (error) {

@@ -84,6 +84,7 @@ export function operatorServices(
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metrics: async () => toldMetrics(await metrics()),
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
+    holdCheckpoint: (shard, signal) => holdServed(supervisor, shard, signal),
     requestLogs: requestLogs?.ask ?? askNoLogs,
     askShard,
     callApi: createApiCaller({
@@ -100,7 +101,23 @@ async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncG
   try {
     yield* compactShards(folder, compact);
   } catch (error) {
-    const isExpected = error instanceof DataFolderError || error instanceof ThreadFailure;
-    throw isExpected ? new OperatorFailure('refused', error.message) : error;
+    throw asRefusal(error);
   }
+}
+
+async function* holdServed(supervisor: Supervisor, shard: number, signal: AbortSignal) {
+  if (shard >= supervisor.folder.shards) throw new OperatorFailure('refused', `there is no shard ${shard}`);
+  try {
+    const { folder, over, release } = supervisor.holdCheckpoint(shard);
+    signal.addEventListener('abort', release);
+    yield { folder: await folder };
+    await over;
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+function asRefusal(error: unknown): unknown {
+  const isExpected = error instanceof DataFolderError || error instanceof ThreadFailure;
+  return isExpected ? new OperatorFailure('refused', error.message) : error;
 }

@@ -351,6 +351,11 @@ export class Lending {
     return thread;
   }
 
+  /** The thread that follows the partitions which run on other nodes. */
+  get follower(): Thread {
+    return this.#standby;
+  }
+
   /** The metrics of its own threads, as prom-client's JSON. */
   metrics(): Promise<readonly object[]> {
     return metricsOfThreads([this.#links, this.#standby]);

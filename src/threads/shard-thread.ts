@@ -26,6 +26,7 @@ import { createShardMetrics } from '../telemetry/metrics.ts';
 import { NetworkMetrics } from '../telemetry/network-metrics.ts';
 import { systemClocks, trustClocks, watchClock } from '../telemetry/system-clocks.ts';
 import { countThreadTime, type ThreadGauge } from '../telemetry/thread-time.ts';
+import { checkpointHolds } from './checkpoint-holds.ts';
 import { CheckpointWorker } from './checkpoint-worker.ts';
 import { InstructionGate } from './instruction-gate.ts';
 import { ConfiguredNetworks, createSend } from './networks.ts';
@@ -276,6 +277,7 @@ const stop = lazily(async () => {
 const started = running.start();
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry, show),
+  ...checkpointHolds(() => journal.holdCheckpoint()),
   account({ account }) {
     networks.put(account.id, account.connectors);
     shard.putAccount(account);

@@ -9,7 +9,7 @@ import { type Scheduler, Sleeper, type Timers } from '../core/scheduler.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import type { ShardIdentity } from '../disk/identity.ts';
 import { indexRowsOf } from '../domain/indexes.ts';
-import { JournalDamaged } from '../journal/journal.ts';
+import { type HeldCheckpoint, JournalDamaged } from '../journal/journal.ts';
 import { openStandby, type StandbyJournal } from '../journal/standby-journal.ts';
 import { inspectJournal } from '../journal/stopped-journal.ts';
 import type { LogFollower } from '../postgresql/log-follower.ts';
@@ -119,6 +119,13 @@ export class StandbyPartitions {
   /** Lets a partition go: its journal is closed when this resolves. */
   release(partition: number): Promise<void> {
     return this.#between(() => this.#letGo(partition));
+  }
+
+  /** See `FiledJournal`. Throws when the partition is not followed. */
+  holdCheckpoint(partition: number): HeldCheckpoint {
+    const journal = this.#journals.get(partition);
+    if (journal === undefined) throw new Error(`partition ${partition} is not followed`);
+    return journal.holdCheckpoint();
   }
 
   /** Resolves when its journal is closed, whoever has let it go. */

@@ -17,6 +17,7 @@ import { LogFollower } from '../postgresql/log-follower.ts';
 import type { OwnerOptions } from '../postgresql/owner-connection.ts';
 import type { Answers } from '../rpc/questions.ts';
 import { createStandbyMetrics } from '../telemetry/cluster-metrics.ts';
+import { checkpointHolds } from './checkpoint-holds.ts';
 import { ProgressBoard } from './progress-board.ts';
 import { StandbyPartitions } from './standby-partitions.ts';
 import type { StandbyThreadData, ThreadQuestions } from './thread-protocol.ts';
@@ -112,6 +113,7 @@ const audit = isLending ? null : followAudit();
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
+  ...checkpointHolds((partition) => standbyOf(partition).holdCheckpoint(partition)),
   follow: ({ shard }) => standbyOf(shard.identity.shard).follow(shard),
   release: ({ partition }) => standbyOf(partition).release(partition),
   async stop() {

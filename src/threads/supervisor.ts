@@ -45,6 +45,14 @@ export interface Claim {
   readonly quietMs: number;
 }
 
+/** A checkpoint that stays as it is until it is released, for a reader in another process. */
+interface CheckpointHold {
+  readonly folder: Promise<string>;
+  /** Resolves when it was released. */
+  readonly over: Promise<void>;
+  release(): void;
+}
+
 interface SupervisorOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
@@ -79,6 +87,7 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #isPaused: boolean;
+  #holds = 0;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: Edges;
   readonly #webhooks: readonly SupervisedThread[];
@@ -185,11 +194,7 @@ export class Supervisor {
     return shard?.isElsewhere === false && (this.#options.lending?.quietMs(number) ?? 0) === 0;
   }
 
-  /**
-   * A process of its own: to the storage engine an environment is one within a process, so a reader
-   * here would keep the shards from opening a segment for writing, and from recovering after a
-   * failed commit.
-   */
+  /** A process of its own, which reads the files as a backup does, and holds up nobody. */
   #archiveProcess(): SupervisedThread {
     const { config, folder } = this.#options;
     const { id, generation, directory, directoryPart } = folder;
@@ -344,6 +349,26 @@ export class Supervisor {
     const answer = await shard.ask('compact', {}, onProgress);
     if ('failure' in answer) throw new ThreadFailure(answer.failure, false);
     return answer;
+  }
+
+  /**
+   * Has a shard, or what follows one that runs elsewhere, keep the checkpoint here as it is until it
+   * is released. Throws a `ThreadFailure` when the shard does not serve; `folder` and `over` reject
+   * with one when the thread ends.
+   */
+  holdCheckpoint(partition: number): CheckpointHold {
+    const shard = elementAt(this.#shards, partition).ready;
+    const thread = shard?.isElsewhere ? this.#options.lending?.follower : shard;
+    if (!thread) throw new ThreadFailure(`shard ${partition} does not serve now`, false);
+    const hold = ++this.#holds;
+    const held = Promise.withResolvers<string>();
+    const over = thread.ask('hold_checkpoint', { hold, partition }, ({ folder }) => held.resolve(folder));
+    over.catch(held.reject);
+    return {
+      folder: held.promise,
+      over,
+      release: () => void thread.ask('release_checkpoint', { hold }).catch(() => {}),
+    };
   }
 
   /** The main thread's end of the request logs; null when none are kept. */

@@ -50,6 +50,15 @@ export interface ThreadQuestions {
   resume: { asks: object };
   /** A shard gives back the room that its checkpoint does not use, and reports its progress. */
   compact: { asks: object; answers: CompactAnswer; reports: Compacting };
+  /**
+   * Keeps the checkpoint of a partition as it is for a reader in another process, and reports the
+   * folder. Answers when it is released.
+   */
+  hold_checkpoint: {
+    asks: { readonly hold: number; readonly partition: number };
+    reports: { readonly folder: string };
+  };
+  release_checkpoint: { asks: { readonly hold: number } };
   /** Connects to the nodes that may run partitions. */
   lead: { asks: { readonly nodes: readonly ReachableNode[] } };
   /** Ends the link to a node that does not do what it is told. */

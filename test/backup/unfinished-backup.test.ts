@@ -5,7 +5,7 @@ import fs, { cpSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { backUp } from '../../src/backup/backup.ts';
+import { backUp, type HoldCheckpoint } from '../../src/backup/backup.ts';
 import { unfinishedManifest } from '../../src/backup/backup-manifest.ts';
 import { journalOf, lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
@@ -19,8 +19,9 @@ async function append(dataDir: string, turns: number, timeMs: number): Promise<v
   await journal.close();
 }
 
-function backUpUnless(dataDir: string, to: string, isInterrupted: () => boolean) {
+function backUpUnless(dataDir: string, to: string, isInterrupted: () => boolean, hold?: HoldCheckpoint) {
   return backUp({
+    hold,
     folder: lookAtDataFolder(dataDir),
     to,
     recipients: [],
@@ -33,6 +34,30 @@ function backUpUnless(dataDir: string, to: string, isInterrupted: () => boolean)
 }
 
 const neverInterrupted = () => false;
+
+test('a checkpoint whose shard ends while it is read is no damage, and the backup goes on', async (context) => {
+  const parent = temporaryFolder(context);
+  const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
+  mkdirSync(dataDir);
+  await openDataFolder(dataDir, 1, 1);
+  await append(dataDir, 2, startMs);
+  let released = 0;
+  const hold = (isLost: boolean, folder: string | null) => async () => ({
+    folder,
+    isLost,
+    release: () => {
+      released++;
+    },
+  });
+  const gone = join(parent, 'gone');
+  const lost = backUpUnless(dataDir, to, neverInterrupted, hold(true, gone));
+  await assert.rejects(lost, /^DataFolderError: shard 0 was started again .* run the same command again/);
+  const damaged = backUpUnless(dataDir, to, neverInterrupted, hold(false, gone));
+  await assert.rejects(damaged, /ENOENT|missing/);
+  const { moment } = await backUpUnless(dataDir, to, neverInterrupted, hold(false, null));
+  assert.notEqual(moment, null);
+  assert.equal(released, 3);
+});
 
 test('an unfinished backup does not go on with a data folder that went back in time', async (context) => {
   const parent = temporaryFolder(context);

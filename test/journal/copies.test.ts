@@ -59,11 +59,11 @@ async function running(context: TestContext) {
 }
 
 async function blocksOf(copy: JournalCopy): Promise<{ sequence: number; blocks: Block[] }> {
-  const { sequence, rows, close } = copy.checkpoint();
+  const checkpoint = copy.checkpoint();
   const blocks: Block[] = [];
-  for await (const { type, bytes } of rows()) blocks.push({ type, bytes: Buffer.from(bytes) });
-  await close();
-  return { sequence, blocks };
+  for await (const { type, bytes } of checkpoint.rows()) blocks.push({ type, bytes: Buffer.from(bytes) });
+  checkpoint.close();
+  return { sequence: checkpoint.sequence, blocks };
 }
 
 async function* each<T>(some: Iterable<T>) {
@@ -458,4 +458,38 @@ test('a stored response is read from a stopped log, and from nowhere there is no
     assert.equal(readResponse({ record: 9, offset: 0 }, digest(1)), undefined);
     assert.throws(() => readResponse(locations[0]!, digest(2)), JournalDamaged);
   });
+});
+
+test('a checkpoint that is held stays readable as of its moment while it is written', async (context) => {
+  const { journal, copy } = await running(context);
+  const write = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn++) {
+      await appendTurns(journal, [3], startMs + (10 + turn) * minuteMs);
+      await journal.checkpointer.write(journal.log.nextSequence - 1);
+    }
+  };
+  const { blocks: before } = await blocksOf(copy);
+  const held = journal.holdCheckpoint();
+  const checkpoint = copy.checkpoint(held.folder);
+  await write(20);
+  const blocks: Block[] = [];
+  for await (const { type, bytes } of checkpoint.rows()) blocks.push({ type, bytes: Buffer.from(bytes) });
+  checkpoint.close();
+  assert.deepEqual(blocks, before);
+  held.release();
+  held.release();
+
+  const late = copy.checkpoint(held.folder);
+  await write(20);
+  await assert.rejects(async () => {
+    for await (const _ of late.rows());
+  }, JournalDamaged);
+  late.close();
+});
+
+test('a held checkpoint is released when the journal is closed', async (context) => {
+  const { journal } = await running(context);
+  const held = journal.holdCheckpoint();
+  await journal.close();
+  held.release();
 });

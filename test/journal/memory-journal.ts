@@ -307,8 +307,6 @@ class MemoryCheckpoint implements FollowerCheckpoint {
 
   noteSegment(): void {}
 
-  forgetDeadReaders(): void {}
-
   putResponses(): void {}
 
   dropResponses(): void {}

@@ -35,8 +35,6 @@ export interface FollowerCheckpoint extends WritableCheckpoint {
   /** Holds stored responses whose segment of the log is about to be dropped. */
   putResponses(responses: readonly MovedResponse[]): void;
   dropResponses(beforeMs: number): void;
-  /** Lets the space be used again that a process which has ended was still reading. */
-  forgetDeadReaders(): void;
   /**
    * Moves into a file without unused room. `bringUp` brings the copy, which is of an earlier
    * moment, up to a sequence. Nothing may be dropped meanwhile.
@@ -219,7 +217,6 @@ export class CheckpointFollower implements Checkpointer {
   async drop(olderThanMs: number): Promise<number> {
     // A copy is brought up to date from the log, and has what the checkpoint had at its start.
     if (this.#isCompacting) return this.#log.drop(Number.NEGATIVE_INFINITY, 0);
-    this.#checkpoint.forgetDeadReaders();
     this.#checkpoint.dropIdempotencyRecords(olderThanMs);
     this.#checkpoint.dropResponses(olderThanMs);
     this.#log.refresh();

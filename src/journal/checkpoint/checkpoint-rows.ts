@@ -15,15 +15,51 @@ import {
   type Table,
 } from '../../disk/environment.ts';
 import { FileDamage } from '../../disk/lmdb-pages.ts';
+import { JournalDamaged } from '../../disk/storage-errors.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
 import { rowBlocks, type TableRows } from './row-blocks.ts';
+
+/**
+ * A checkpoint as of one moment, read from its file, which takes a tenth of the library's processor
+ * time. Somebody keeps the pages of that moment until this is closed (`CheckpointMoment`, or
+ * `Journal.holdCheckpoint`): where nobody does, and one is used again, reading fails.
+ */
+export class CheckpointRows {
+  readonly #reader: CheckpointReader;
+  readonly sequence: number;
+
+  /** Throws `JournalDamaged`. */
+  constructor(folder: string) {
+    try {
+      this.#reader = new CheckpointReader(folder);
+      // It is found from the root of the file on.
+      this.sequence = this.#reader.sequence;
+    } catch (error) {
+      throw damageIn(dataFile(folder), error);
+    }
+  }
+
+  async *rows(): AsyncGenerator<Block> {
+    const { file } = this.#reader;
+    try {
+      yield* rowBlocks(file, file.tables());
+      if (this.#reader.sequence !== this.sequence)
+        throw new JournalDamaged(`${file.path} was written to while it was read`);
+    } catch (error) {
+      throw damageIn(file.path, error);
+    }
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}
 
 /** A checkpoint as of one moment. LMDB keeps the pages of that moment until this is closed. */
 export class CheckpointMoment {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #transaction: ReturnType<Environment['useReadTransaction']>;
-  readonly #reader: CheckpointReader;
-  readonly sequence: number;
+  readonly #rows: CheckpointRows;
 
   constructor(folder: string, environment: Environment) {
     const keys = guardRead(folder, () => [...(environment.getKeys({}) as Iterable<unknown>)]);
@@ -33,8 +69,7 @@ export class CheckpointMoment {
     // Behind the opening of tables, which ends a transaction, and before the file is looked at, so
     // that the pages found there are not used again.
     this.#transaction = environment.useReadTransaction();
-    this.#reader = new CheckpointReader(folder);
-    this.sequence = this.#reader.sequence;
+    this.#rows = new CheckpointRows(folder);
   }
 
   /** About how many rows there are. */
@@ -42,39 +77,18 @@ export class CheckpointMoment {
     return countOf(this.#tables);
   }
 
-  /** All rows, read from the file, which takes a tenth of the library's processor time. */
-  async *rows(): AsyncGenerator<Block> {
-    const { file } = this.#reader;
-    try {
-      yield* rowBlocks(file, [...this.#tables.keys()]);
-    } catch (error) {
-      throw damageIn(file.path, error);
-    }
+  rows(): AsyncGenerator<Block> {
+    return this.#rows.rows();
   }
 
   close(): void {
-    this.#reader.close();
+    this.#rows.close();
     this.#transaction.done();
   }
 }
 
 function countOf(tables: ReadonlyMap<string, Table>): number {
   return [...tables.values()].reduce((sum, table) => sum + rowsIn(table), 0);
-}
-
-/** The library ends a process that opens a file whose first pages are damaged. */
-export function refuseDamagedHead(folder: string): void {
-  try {
-    const reader = new CheckpointReader(folder);
-    try {
-      // It is found from the root of the file on.
-      void reader.sequence;
-    } finally {
-      reader.close();
-    }
-  } catch (error) {
-    throw damageIn(dataFile(folder), error);
-  }
 }
 
 function damageIn(file: string, error: unknown): unknown {

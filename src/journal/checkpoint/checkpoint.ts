@@ -25,6 +25,7 @@ import type { ScanRange } from '../../domain/view.ts';
 import {
   type CheckpointInput,
   type CheckpointSizes,
+  type HeldCheckpoint,
   type IdempotencyRecord,
   JournalDamaged,
   JournalFailure,
@@ -81,6 +82,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   #meta!: Table;
   #sequence!: number;
   #failure: JournalFailure | null = null;
+  readonly #held = new Set<ReturnType<Environment['useReadTransaction']>>();
 
   /** The active checkpoint by default. Throws `JournalDamaged`. */
   constructor(options: CheckpointOptions, folder = checkpointFolderIn(options.dir)) {
@@ -128,17 +130,29 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
 
   #moveTo(folder: string): void {
     const before = this.#environment;
+    // Nobody writes to the file that is left.
+    this.#releaseAll();
     this.#open(folder, 'none');
     void before.close();
   }
 
-  get sequence(): number {
-    return this.#sequence;
+  /** See `Journal.holdCheckpoint`. */
+  hold(): HeldCheckpoint {
+    const transaction = this.#environment.useReadTransaction();
+    this.#held.add(transaction);
+    const release = () => {
+      if (this.#held.delete(transaction)) transaction.done();
+    };
+    return { folder: this.#folder, release };
   }
 
-  /** Frees pages that a process was reading when it ended, such as a backup that was killed. */
-  forgetDeadReaders(): void {
-    this.#read(() => this.#environment.readerCheck());
+  #releaseAll(): void {
+    for (const transaction of this.#held) transaction.done();
+    this.#held.clear();
+  }
+
+  get sequence(): number {
+    return this.#sequence;
   }
 
   /** 0 when none was noted. */
@@ -347,6 +361,7 @@ export class LmdbCheckpoint implements FollowerCheckpoint {
   }
 
   async close(): Promise<void> {
+    this.#releaseAll();
     this.#failure ??= new JournalFailure('The checkpoint is closed', { diskFull: false });
     await this.#environment.close();
   }

@@ -14,6 +14,7 @@ import {
   guardRead,
   openEnvironment,
 } from '../../disk/environment.ts';
+import { EnvironmentFile, numberKeys } from '../../disk/environment-file.ts';
 import { type CheckDepth, remainingCheck } from '../../disk/file-check.ts';
 import { checkFirstSequence, type Part, partOf, type ShardIdentity, tagOf } from '../../disk/identity.ts';
 import { SpareDescriptors } from '../../disk/spare-descriptors.ts';
@@ -37,9 +38,10 @@ export interface Segment {
 
 /**
  * The log writes its newest segment. A follower, which may run in another thread, only reads.
- * `read-stopped` is for a log that nothing writes meanwhile.
+ * `read-foreign` is for another process than the one that writes the log, `read-stopped` for a log
+ * that nothing writes meanwhile.
  */
-type Access = 'write' | 'read' | 'read-stopped';
+type Access = 'write' | 'read' | 'read-foreign' | 'read-stopped';
 
 const nameDigits = 16;
 /** So many are open: the newest one, and those from which stored responses were read. */
@@ -139,15 +141,18 @@ export class Segments {
 
   #openEnvironment(segment: Segment, isNewest: boolean, wanted: CheckDepth): Environment {
     const { folder } = segment;
-    const isWriter = this.#access === 'write';
-    // A file that is being written looks damaged. Its writer has checked it.
+    const isForeign = this.#access === 'read-foreign';
+    // A file that is being written looks damaged. Its writer has checked it. Of one that is read
+    // page by page, each page is checked then.
     const isWritten = isNewest && this.#access === 'read';
-    const check = isWritten ? 'none' : remainingCheck(wanted, segment.checked);
-    const readOnly = !isNewest || !isWriter;
+    const check = isWritten || isForeign ? 'none' : remainingCheck(wanted, segment.checked);
+    const readOnly = !isNewest || this.#access !== 'write';
     this.#spares.release();
     try {
       const [part, mapSize] = [this.#part, this.#mapSize];
-      const environment = openEnvironment({ folder, part, mapSize, readOnly, check });
+      const environment = isForeign
+        ? (new EnvironmentFile(folder, part, numberKeys) as unknown as Environment)
+        : openEnvironment({ folder, part, mapSize, readOnly, check });
       try {
         const first = guardRead(folder, () => firstSequenceIn(environment, segment, 'first'));
         checkFirstSequence(folder, first, segment.firstSequence);

@@ -28,6 +28,11 @@ const processCommands = {
     { to: Type.String(), recipients: Type.Array(Type.String()) },
     async (params) => params,
   ),
+  'checkpoint.hold': defineCommand(
+    { shard: Type.Integer({ minimum: 0 }) },
+    ({ shard }, services, signal) => services.holdCheckpoint(shard, signal),
+    unaudited,
+  ),
 };
 
 const reviewCommands = {

@@ -47,6 +47,8 @@ export interface OperatorServices {
   resume(): Promise<{ readonly paused: { readonly since: string; readonly reason: string } | null }>;
   /** Gives unused disk space back: items with the progress, and one with the result. */
   compact(): AsyncIterable<CompactItem>;
+  /** Keeps a shard's checkpoint as it is, in the folder of the one item, until the signal comes. */
+  holdCheckpoint(shard: number, signal: AbortSignal): AsyncIterable<{ readonly folder: string }>;
   /** The active configuration, secrets hidden. */
   config(): readonly ConfigLine[];
   /** Asks the request logs; null when they can't be read now, or where none are kept. */

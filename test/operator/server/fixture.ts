@@ -146,6 +146,7 @@ export async function openFixture(commands?: Readonly<Record<string, OperatorCom
       return { body: '{}' };
     },
     compact: async function* () {},
+    holdCheckpoint: async function* () {},
     callApi: async () => ({ ok: true, body: null }),
   };
   const onFailure = (command: string, error: unknown) => failures.push({ command, error });

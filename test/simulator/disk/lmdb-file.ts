@@ -3,20 +3,39 @@
 
 import type { FileRow } from '../../../src/disk/lmdb-file.ts';
 import type { EachRow } from '../../../src/disk/lmdb-scan.ts';
+import { numberKey, numberOfKey } from '../../../src/disk/number-keys.ts';
 import { type Contents, tableOf, valueAt } from './contents.ts';
 import { systemError, theMachine } from './machine.ts';
 import { EnvironmentFile } from './volume.ts';
 
+/** The keys of numbers begin with no greater byte, those of names do. */
+const lastOfNumbers = 0x17;
+
 export class LmdbFile {
   readonly path: string;
-  readonly contents: Contents;
+  readonly #file: EnvironmentFile;
+  #contents: Contents;
 
   constructor(path: string) {
     theMachine().step();
     const file = theMachine().volume.find(path);
     if (!(file instanceof EnvironmentFile)) throw systemError('ENOENT', path);
     this.path = path;
-    this.contents = file.contents;
+    this.#file = file;
+    this.#contents = file.contents;
+  }
+
+  get contents(): Contents {
+    return this.#contents;
+  }
+
+  refresh(): void {
+    theMachine().step();
+    this.#contents = this.#file.contents;
+  }
+
+  tables(): string[] {
+    return [...this.#contents.tables.keys()].filter((name) => name !== '').sort();
   }
 
   get(table: string | null, key: Buffer): Buffer | undefined {
@@ -54,22 +73,16 @@ export function* scan(file: LmdbFile, table: string, each: EachRow): Generator<v
   }
 }
 
-/**
- * The environment's own table has numbers, of which the library stores the bits, shifted by four, without the zeros at the
- * end. The keys of the others are bytes.
- */
+/** The environment's own table has numbers, or names behind a number. The keys of the others are bytes. */
 function bytesOf(text: string, table: string | null): Buffer {
   if (table !== null) return Buffer.from(text, 'latin1');
-  const double = Buffer.alloc(8);
-  double.writeDoubleBE(Number(text.slice(1)));
-  const hex = `1${double.toString('hex')}0`;
-  return Buffer.from(hex.replace(/^(.{8}|.{12}|.{16})0+$/, '$1'), 'hex');
+  return text[0] === '\u0001' ? numberKey(Number(text.slice(1))) : Buffer.from(text.slice(1));
 }
 
 function textOf(key: Buffer, table: string | null): string {
   if (table !== null) return key.toString('latin1');
-  const double = Buffer.from(key.toString('hex').padEnd(18, '0').slice(1, 17), 'hex');
-  const number = double.readDoubleBE();
+  if (key[0]! > lastOfNumbers) return `\u0002${key}`;
+  const number = numberOfKey(key);
   // A place between two numbers has a fraction.
   return `\u0001${String(Math.floor(number)).padStart(16, '0')}${String(number % 1).slice(1)}`;
 }

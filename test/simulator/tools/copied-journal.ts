@@ -97,7 +97,7 @@ async function checkCheckpoint(spare: SpareMachine, copy: JournalCopy) {
       found.push([rows[i]!.toString('latin1'), Buffer.from(rows[i + 1]!)]);
   }
   spare.same(copies, checkpoint.sequence, checkpointedIn(spare), 'the sequence of a checkpoint');
-  await checkpoint.close();
+  checkpoint.close();
   const { volume } = spare;
   const file = checkpointFileOf(spare);
   const stored = volume.find(file);
