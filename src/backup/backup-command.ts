@@ -85,8 +85,8 @@ async function make(
 }
 
 /**
- * Has the service keep a checkpoint as it is. Nothing writes to one whose shard does not serve; should
- * it begin meanwhile, reading fails.
+ * Has the service keep a checkpoint as it is. Nothing writes to one whose shard does not serve;
+ * should it begin meanwhile, reading fails.
  */
 async function holdServed(dataDir: string, shard: number): ReturnType<HoldCheckpoint> {
   const done = new AbortController();

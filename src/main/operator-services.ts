@@ -18,6 +18,7 @@ import { askNoLogs } from '../request-logs/client.ts';
 import type { InternalRequest, OpenCall } from '../shard/protocol.ts';
 import { shardOfSlot } from '../shard/shard-map.ts';
 import { toldMetrics } from '../telemetry/metrics.ts';
+import { AskedHolds } from '../threads/checkpoint-holds.ts';
 import { ConfiguredNetworks, createSend, networkAddressFaultOf } from '../threads/networks.ts';
 import type { Supervisor } from '../threads/supervisor.ts';
 import { ThreadFailure } from '../threads/thread.ts';
@@ -40,6 +41,7 @@ export function operatorServices(
 ): Omit<OperatorServices, 'author' | 'language'> {
   const { baseUrl, directory, secrets } = given;
   const { clients, requestLogs } = supervisor;
+  const holds = new AskedHolds();
   const networks = new ConfiguredNetworks({ config: active, secrets, send: createSend(active) });
 
   async function askShard(orgOrId: string, request: InternalRequest): Promise<ShardAnswer> {
@@ -84,7 +86,7 @@ export function operatorServices(
     listenSecret: async (org) => listenSecret(await directory.listenKey(), org),
     metrics: async () => toldMetrics(await metrics()),
     compact: () => compactServed(supervisor.folder, (shard, report) => supervisor.compact(shard, report)),
-    holdCheckpoint: (shard, signal) => holdServed(supervisor, shard, signal),
+    holdCheckpoint: (shard, signal) => holdServed(supervisor, holds, shard, signal),
     requestLogs: requestLogs?.ask ?? askNoLogs,
     askShard,
     callApi: createApiCaller({
@@ -105,13 +107,11 @@ async function* compactServed(folder: DataFolder, compact: CompactShard): AsyncG
   }
 }
 
-async function* holdServed(supervisor: Supervisor, shard: number, signal: AbortSignal) {
-  if (shard >= supervisor.folder.shards) throw new OperatorFailure('refused', `there is no shard ${shard}`);
+async function* holdServed(supervisor: Supervisor, holds: AskedHolds, shard: number, signal: AbortSignal) {
+  const keeper = shard < supervisor.folder.shards ? supervisor.keeperOf(shard) : null;
+  if (keeper === null) throw new OperatorFailure('refused', `shard ${shard} does not serve now`);
   try {
-    const { folder, over, release } = supervisor.holdCheckpoint(shard);
-    signal.addEventListener('abort', release);
-    yield { folder: await folder };
-    await over;
+    yield* holds.hold(keeper, shard, signal);
   } catch (error) {
     throw asRefusal(error);
   }

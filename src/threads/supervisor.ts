@@ -45,14 +45,6 @@ export interface Claim {
   readonly quietMs: number;
 }
 
-/** A checkpoint that stays as it is until it is released, for a reader in another process. */
-interface CheckpointHold {
-  readonly folder: Promise<string>;
-  /** Resolves when it was released. */
-  readonly over: Promise<void>;
-  release(): void;
-}
-
 interface SupervisorOptions {
   /** As it was read last: threads are started with it. */
   readonly config: () => Config;
@@ -87,7 +79,6 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #isPaused: boolean;
-  #holds = 0;
   readonly #shards: readonly SupervisedThread[];
   readonly #edges: Edges;
   readonly #webhooks: readonly SupervisedThread[];
@@ -351,24 +342,10 @@ export class Supervisor {
     return answer;
   }
 
-  /**
-   * Has a shard, or what follows one that runs elsewhere, keep the checkpoint here as it is until it
-   * is released. Throws a `ThreadFailure` when the shard does not serve; `folder` and `over` reject
-   * with one when the thread ends.
-   */
-  holdCheckpoint(partition: number): CheckpointHold {
+  /** The thread that has a partition's checkpoint written on this node; null: none has now. */
+  keeperOf(partition: number): Thread | null {
     const shard = elementAt(this.#shards, partition).ready;
-    const thread = shard?.isElsewhere ? this.#options.lending?.follower : shard;
-    if (!thread) throw new ThreadFailure(`shard ${partition} does not serve now`, false);
-    const hold = ++this.#holds;
-    const held = Promise.withResolvers<string>();
-    const over = thread.ask('hold_checkpoint', { hold, partition }, ({ folder }) => held.resolve(folder));
-    over.catch(held.reject);
-    return {
-      folder: held.promise,
-      over,
-      release: () => void thread.ask('release_checkpoint', { hold }).catch(() => {}),
-    };
+    return shard?.isElsewhere ? (this.#options.lending?.follower ?? null) : shard;
   }
 
   /** The main thread's end of the request logs; null when none are kept. */
