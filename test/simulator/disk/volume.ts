@@ -48,13 +48,23 @@ export class EnvironmentFile {
   handles = 0;
   /** A commit has failed: the library refuses everything until all handles are closed. */
   isPoisoned = false;
+  /** Another process has opened it while the newest commit was made: to the library there is none. */
+  isBehind = false;
+  #before: Contents = emptyContents;
 
   get contents(): Contents {
     return this.history.at(-1)!;
   }
 
+  /** What a transaction begins from. */
+  get base(): Contents {
+    return this.isBehind ? this.#before : this.contents;
+  }
+
   /** A transaction is written; not synced yet. */
   write(contents: Contents): void {
+    this.#before = this.contents;
+    this.isBehind = false;
     this.history.push(contents);
     this.size = Math.max(this.size, pagesOf(contents) * 4096);
   }

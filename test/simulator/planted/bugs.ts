@@ -24,6 +24,11 @@ const durability = [
     'renameSync(unfinished, folder);\n  syncPath(dirname(folder));',
     'renameSync(unfinished, folder);',
   ]),
+  bug('a copy opens the log with the storage library', [
+    'journal/log/segments.ts',
+    "this.#access === 'read-foreign';",
+    'false;',
+  ]),
   bug('a segment is written before it is noted', [
     'journal/log/log.ts',
     '      await onSegment(firstSequence);\n',
