@@ -255,12 +255,13 @@ export class Shard {
     }
   }
 
-  /** Does what became due while the shard did not run. To be awaited before the first request. */
+  /** Does what became due while the shard did not run. Awaited before the first request. */
   async catchUp(): Promise<void> {
     const isBehind = () => this.state.tasks.due(this.now().serviceMs, 1).length > 0;
     while (!this.#finished && !this.state.readOnly && isBehind()) {
       this.#queueUpkeep();
       await breath(this.#options.scheduler);
+      await this.#lastDurable.catch(() => {});
     }
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openInvitationsMax } from '../../src/contract/limits.ts';
+import { keyStatus } from '../../src/directory/api-key.ts';
 import type { Directory } from '../../src/directory/directory.ts';
 import type { Member } from '../../src/directory/members.ts';
 import { mayEnter } from '../../src/directory/sessions.ts';
@@ -102,6 +103,22 @@ test('who is no owner any more has invited nobody from the commit on which says 
   const after = openAfterEachCommit();
   await changeRole(directory, org, leaving.id, 'developer');
   assert.deepEqual([after, open()], [[[]], []]);
+});
+
+test('a key that is named while it is revoked, or rolled, is no other key than that', async () => {
+  const { key: revoked } = await directory.createKey(org, 'live', 'secret', owner.id);
+  const { key: rolled } = await directory.createKey(org, 'live', 'secret', owner.id);
+  const changing = [directory.revokeKey(revoked.id), directory.rollKey(rolled.id, 0, owner.id)];
+  const named = await Promise.all([revoked, rolled].map(({ id }) => directory.nameKey(id, 'the shop')));
+  await Promise.all(changing);
+  assert.deepEqual(
+    named.map((key) => [key.name, keyStatus(key, clock.now())]),
+    [
+      ['the shop', 'revoked'],
+      ['the shop', 'expired'],
+    ],
+  );
+  assert.deepEqual([directory.key(revoked.id), directory.key(rolled.id)], named);
 });
 
 test('nobody is left with an invitation into the organization that they have joined meanwhile', async () => {

@@ -157,6 +157,28 @@ test('what ran out while the shard was down has ended before the first request',
   assert.deepEqual(open.json.data, []);
 });
 
+test('a start waits for the disk, and does not ask again and again whether that is done', async () => {
+  const actor = new Actor();
+  const body = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/thanks' };
+  for (let i = 0; i < 600; i++) await actor.send('POST /v1/checkout/sessions', { body, key: `s${i}` });
+  await actor.restart();
+  actor.clock.advance(25 * 3_600_000);
+  let runs = 0;
+  const { soon } = actor;
+  actor.soon = (action) => {
+    runs++;
+    soon(action);
+  };
+  actor.holdDisk();
+  const caughtUp = actor.shard.catchUp();
+  for (let i = 0; i < 100; i++) await settled();
+  assert.ok(runs < 10, `${runs} tasks while the disk writes`);
+  await actor.releaseDisk();
+  await caughtUp;
+  const open = await actor.send('GET /v1/payment_intents?status=requires_payment_method');
+  assert.deepEqual(open.json.data, []);
+});
+
 test('the exports of an edge that has gone are over, also those that it had just asked for', async () => {
   const actor = new Actor();
   const begin = async (livemode: boolean) =>
