@@ -2,6 +2,7 @@
 // (owned-writes.ts), with a sequence and a checksum over all writes before it.
 
 import { crc32 } from 'node:zlib';
+import { pieceSize } from '../core/piece-size.ts';
 import { type Timers, within } from '../core/scheduler.ts';
 import type { RemoteRows, RowChanges, RowsEnd } from '../disk/remote-rows.ts';
 import { askPrimary } from './database.ts';
@@ -11,7 +12,7 @@ import type { OwnerOptions } from './owner-connection.ts';
 import { directoryPartition } from './partitions.ts';
 import type { PostgresOptions } from './primary.ts';
 
-const portionRows = 5_000;
+const portionRows = pieceSize(5_000);
 /** So long writes may still take when nothing more is to be written. */
 const closeMs = 500;
 

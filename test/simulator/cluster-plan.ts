@@ -15,6 +15,7 @@ export const clusterFaultKinds = [
   'clock of a node set',
   'move the lease',
   'move a partition',
+  'partition visits',
   'stuck threads',
   'slow processor',
   'freeze node at a beat',
@@ -39,6 +40,7 @@ type ScatteredFault = Exclude<
   ClusterFaultKind,
   | 'end of a node at a commit'
   | 'move a partition'
+  | 'partition visits'
   | 'stuck threads'
   | 'slow processor'
   | 'freeze node at a beat'

@@ -26,6 +26,7 @@ export async function heal(healing: Healing): Promise<void> {
   world.isHealed = true;
   world.machine.slowness = 1;
   world.machine.volume.isFull = false;
+  world.machine.volume.isLow = false;
   world.machine.isLying = false;
   world.machine.faults.length = 0;
   world.machine.endsAt = null;

@@ -299,6 +299,23 @@ export function withForgottenCalls(plan: Plan): Plan {
   return withSteps({ ...plan, settings }, added);
 }
 
+const refusedShare = 0.5;
+
+/** In half of these runs the shards refuse writes when networks say how calls have ended, and operators settle calls right after that. */
+export function withRefusedOutcomes(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/refused outcomes`);
+  if (plan.settings.forgetsCalls !== true || !random.chance(refusedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  for (let i = random.between(1, 2); i > 0; i--) {
+    const atMs = Math.floor(endMs * Math.sqrt(random.unit()));
+    added.push({ kind: 'fault', what: 'low disk at an outcome', atMs });
+    added.push(...actsFrom(atMs, 1_000, random, [2, 5], ['confirm', 'pay by card', 'refund', 'settle call']));
+    added.push(...actsFrom(atMs + 6_000, 10_000, random, [6, 12], ['settle call']));
+  }
+  return withSteps(plan, added);
+}
+
 const lateShare = 0.12;
 
 /** In some runs networks take minutes to decide, and a payment may be over by then. */
@@ -372,6 +389,38 @@ export function withLaterStart(plan: Plan): Plan {
   const share = plan.settings.nodes > 0 ? laterStartShare.withNodes : laterStartShare.otherwise;
   if (!hasLater(plan.seed) || !random.chance(share)) return plan;
   return { ...plan, settings: { ...plan.settings, pastNoonMs: random.below(hourMs) } };
+}
+
+const invitedShare = 0.15;
+
+/** In some runs with nodes people are invited into organizations, many more than there is else in the directory. */
+export function withInvitations(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/invitations`);
+  if (!random.chance(invitedShare)) return plan;
+  const added = atAnyTime(plan, random, [3, 8], () => ({ kind: 'act', what: 'invite people' }));
+  return withSteps(plan, added);
+}
+
+const visitedShare = 0.2;
+
+/**
+ * In some runs a partition that is lent comes back. Much is on its way when it goes, and merchants delete endpoints meanwhile for
+ * which much waits.
+ */
+export function withVisits(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/visits`);
+  if (plan.settings.lends !== true || !random.chance(visitedShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = actsFrom(0, 1_000, random, [3, 6], ['create endpoint']);
+  for (let i = random.between(1, 2); i > 0; i--) {
+    const atMs = random.between(2_000, endMs);
+    added.push(...actsFrom(atMs - 2_000, 2_000, random, [10, 20], ['create intent', 'whole payment']));
+    added.push({ kind: 'fault', what: 'partition visits', atMs });
+    added.push(...actsFrom(atMs + 300, 4_000, random, [1, 4], ['delete endpoint', 'create intent']));
+  }
+  const receiversAreSlow = random.chance(0.5);
+  const settings = { ...plan.settings, receiverTroubleRate: 0.9, receiversAreSlow, attemptsAtOnce: 40 };
+  return withSteps({ ...plan, settings }, added);
 }
 
 const secondShare = 0.5;

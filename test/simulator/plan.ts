@@ -18,6 +18,7 @@ import {
   withFrozenBeats,
   withFullDisks,
   withHostedCards,
+  withInvitations,
   withLateDecisions,
   withLaterStart,
   withLinks,
@@ -25,10 +26,12 @@ import {
   withOddities,
   withOvertakenOwners,
   withReaders,
+  withRefusedOutcomes,
   withSlowProcessors,
   withStuckThreads,
   withTools,
   withTwoDatabases,
+  withVisits,
 } from './plan-additions.ts';
 
 /** What a run injects; each seed has some of them only, so that no fault always hides another one. */
@@ -41,6 +44,7 @@ export const faultKinds = [
   'end amid work',
   'failed commit',
   'full disk',
+  'low disk at an outcome',
   'slow disk',
   'dead shard thread',
   'overtaken owner',
@@ -104,6 +108,7 @@ export const actKinds = [
   'cancel amid payment',
   'send in other words',
   'operator',
+  'invite people',
   'settle call',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
@@ -167,6 +172,8 @@ export interface Settings {
   readonly outboxBytesMax?: number;
   /** Those that fail answer with an error, and few attempts are kept; plans from before that don't say. */
   readonly receiversRefuse?: boolean;
+  /** How many attempts a webhook thread makes at once; plans from before that don't say. */
+  readonly attemptsAtOnce?: number;
 }
 
 export interface Plan {
@@ -215,6 +222,7 @@ type ScatteredFault = Exclude<
   | 'overtaken owner'
   | 'end at a commit'
   | 'end amid work'
+  | 'low disk at an outcome'
   | 'read the logs'
   | 'compact'
   | 'scrub'
@@ -241,7 +249,8 @@ export function planOf(seed: string): Plan {
   const plan = planWithNodes(planWithoutCrowds(seed), (random) => weighted(random, acts));
   const disturbed = withSlowProcessors(withAloneServers(withFrozenBeats(withStuckThreads(plan))));
   const ended = withForgottenCalls(withEndsAtCommits(disturbed));
-  return withTwoDatabases(withLaterStart(withCancelsAmidPayments(ended)));
+  const visited = withVisits(withInvitations(withCancelsAmidPayments(ended)));
+  return withTwoDatabases(withLaterStart(visited));
 }
 
 export function planWithoutNodes(seed: string): Plan {
@@ -249,7 +258,8 @@ export function planWithoutNodes(seed: string): Plan {
   const odd = withOddities(withReaders(withDamage(withHostedCards(withLinks(plan)))));
   const limited = withExportsAndLimits(withTools(odd));
   const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
-  const decided = withCancelsAmidPayments(withLateDecisions(withForgottenCalls(ended)));
+  const forgetful = withRefusedOutcomes(withForgottenCalls(ended));
+  const decided = withCancelsAmidPayments(withLateDecisions(forgetful));
   return withLaterStart(withOddBodies(withFailingReceivers(withCrowdedOutboxes(decided))));
 }
 

@@ -214,7 +214,7 @@ export function statSync(path: string, options: { throwIfNoEntry?: boolean } = {
 
 export function statfsSync(_path: string): { readonly bavail: number; readonly bsize: number } {
   theMachine().step();
-  return { bavail: theMachine().volume.isFull ? 0 : 1_000_000, bsize: 4096 };
+  return { bavail: theMachine().volume.hasRoom ? 1_000_000 : 0, bsize: 4096 };
 }
 
 export function accessSync(path: string): void {

@@ -101,6 +101,12 @@ export class Volume {
   root = new Folder();
   /** Nothing more can be written. */
   isFull = false;
+  /** So little can be written that whoever looks takes it for full. */
+  isLow = false;
+
+  get hasRoom(): boolean {
+    return !this.isFull && !this.isLow;
+  }
 
   find(path: string): Node | undefined {
     let node: Node | undefined = this.root;

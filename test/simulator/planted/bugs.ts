@@ -334,6 +334,11 @@ const foreign = [
     "    if (ms > 0) return { because: 'under_way', ms };\n",
     '    void ms;\n',
   ]),
+  bug('a call is settled although its outcome waits for the disk', [
+    'networks/runner.ts',
+    'if (underWay.isBusy || underWay.hasOutcome)',
+    'if (underWay.isBusy)',
+  ]),
   bug('a call of before a start is not in doubt', [
     'networks/runner.ts',
     '    for (const { id } of taken) this.#sender.mayHaveSent(id);\n',

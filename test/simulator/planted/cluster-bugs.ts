@@ -195,4 +195,34 @@ export const clusterBugs = [
     '++this.#beatsSent',
     '0',
   ]),
+  bug('a write of the directory whose answer was lost counts as not made', [
+    'postgresql/owned-writes.ts',
+    'if (Number(row.next_sequence) !== next)',
+    'if (Number(row.next_sequence) === next)',
+  ]),
+  bug('a write of the directory whose answer was lost is made again', [
+    'postgresql/directory-rows.ts',
+    'and next_sequence = $3 returning partition),',
+    'returning partition),',
+  ]),
+  bug('a portion of the directory counts as whole writes', [
+    'postgresql/directory-rows.ts',
+    'where sequence > $1 or (sequence = $1 and name > $2)\n',
+    'where sequence > $1\n',
+  ]),
+  bug('a row that was removed of the directory comes back', [
+    'postgresql/directory-rows.ts',
+    'yield new Map(rows.map(({ name, content }) => [name, content]));',
+    'yield new Map(rows.flatMap(({ name, content }) => (content === null ? [] : [[name, content]])));',
+  ]),
+  bug('who wakes up late takes a node from the one that lends by now', [
+    'cluster/lent-trust.ts',
+    'return this.#epoch === null || this.#epoch <= epoch;',
+    'return this.#epoch === null || epoch >= 0;',
+  ]),
+  bug('a mirror is noted further than it is on the disk', [
+    'journal/log/replicated-log.ts',
+    'const mirrored = this.#mirror.durableEnd?.sequence ?? this.#acquired;',
+    'const mirrored = Math.max(this.#acknowledged, this.#acquired);',
+  ]),
 ];

@@ -242,7 +242,11 @@ const named: Readonly<Record<string, Statement>> = {
         values,
         text,
         () => ({ next_sequence: sequence + 1, checksum }),
-        () => ({ rows }),
+        () => {
+          if (tables.keyed.directory_writes.has(sequence))
+            throw new Error(`the simulated PostgreSQL has the write ${sequence} of the directory already`);
+          return { rows };
+        },
       );
     },
   },
@@ -284,7 +288,7 @@ const named: Readonly<Record<string, Statement>> = {
   },
 };
 
-const [logLimit, directoryLimit] = [64, 5_000];
+const logLimit = 64;
 const logColumns = ({ last, checksum, bytes }: LogRow) => ({
   last_sequence: String(last),
   checksum: String(checksum),
@@ -437,14 +441,16 @@ const unnamed: readonly (readonly [beginning: string, statement: Statement])[] =
   [
     'select name, content, sequence from payments.directory',
     {
-      run: ({ keyed }, values) => {
+      run: ({ keyed }, values, text) => {
         const [after, afterName] = values as [number, string | null];
+        const [, limit] = /limit (\d+)/.exec(text) ?? [];
+        const isWithin = text.includes('or (sequence = $1 and name > $2)');
         const isLater = ({ sequence, name }: { readonly sequence: number; readonly name: string }) =>
-          sequence > after || (afterName !== null && sequence === after && name > afterName);
+          sequence > after || (isWithin && afterName !== null && sequence === after && name > afterName);
         const rows = [...keyed.directory.values()]
           .filter(isLater)
           .sort((a, b) => a.sequence - b.sequence || (a.name < b.name ? -1 : 1));
-        return read(rows.slice(0, directoryLimit).map((row) => ({ ...row, sequence: String(row.sequence) })));
+        return read(rows.slice(0, Number(limit)).map((row) => ({ ...row, sequence: String(row.sequence) })));
       },
     },
   ],

@@ -54,6 +54,16 @@ export function batchesIn(volume: Volume, log: string): BatchOnDisk[] {
   );
 }
 
+/** The last sequence that a power cut leaves of a log; 0: none. */
+export function syncedEnd(volume: Volume, log: string): number {
+  for (const segment of segmentsIn(volume, log).toReversed()) {
+    const [synced] = environmentAt(volume, segment.file).history;
+    const last = ownBatches(segment, synced!).at(-1);
+    if (last !== undefined) return last.lastSequence;
+  }
+  return 0;
+}
+
 /** The batches of a segment up to where the next one begins: what an owner that had lost the log wrote lies beyond. */
 function ownBatches({ first, end, file }: Segment, contents: Contents): BatchOnDisk[] {
   const rows = tableOf(contents, '').values.slice(labelRows);

@@ -12,6 +12,7 @@ import type { Clients, Link, Shop } from './clients.ts';
 import { reading } from './edge.ts';
 import { exportSome } from './exports.ts';
 import type { Fact } from './facts.ts';
+import { invitePeople } from './invitations.ts';
 import { lookAround } from './look-around.ts';
 import { oddBody } from './odd-bodies.ts';
 import { oddRequest } from './odd-requests.ts';
@@ -524,6 +525,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'cancel amid payment': canceledAmid,
   'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
+  'invite people': ({ operators, random, shop }) => invitePeople(operators, shop, random),
   async 'settle call'(acting) {
     const { random, shops, clients } = acting;
     const shop = random.pick(shops.filter(({ livemode }) => livemode));

@@ -60,7 +60,7 @@ export class Backups {
       this.#world.note(`the ${name} fails: ${(error as Error).message}`);
       judge.check(
         'the service fails of what failed, and of nothing else',
-        isOfDisk(error) || this.#world.isDamaged,
+        isOfDisk(error) || this.#world.isDamaged || !this.#world.machine.volume.hasRoom,
         () => (error as Error).stack!,
       );
     };

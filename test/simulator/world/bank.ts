@@ -39,6 +39,8 @@ export class Bank {
   readonly #asked = new Set<string | null>();
   /** Calls of which it can't tell any more what became of them, whether it has done them or not. */
   readonly #forgotten = new Set<string>();
+  /** The threads that were told how a call has ended, and when. */
+  readonly #told = new Map<string, Map<Lane, number>>();
   /** Those that a person has settled: they have had their effect by then, or have none. */
   readonly #settled = new Set<string>();
   /** The process's shards that listen, and the lanes in which they do. */
@@ -174,8 +176,21 @@ export class Bank {
     return effect !== undefined && this.#world.simulation.nowMs >= effect.finalAtMs ? effect : null;
   }
 
-  /** A person has settled a call as what was found, which nothing may come of any more. */
-  settled(call: string, found: Effect | null): void {
+  /**
+   * A person who has asked at `askedMs` has settled a call as what was found, which nothing may come of any more. A thread that knew how
+   * it ended had to say so.
+   */
+  settled(call: string, found: Effect | null, askedMs: number): void {
+    const told = [...(this.#told.get(call) ?? [])];
+    const knew = told.find(([lane, toldMs]) => !lane.isCut && toldMs < askedMs);
+    // Of several nodes another one may have settled it.
+    if (!this.#world.hasNodes)
+      this.#world.judge.check(
+        'a network call has one effect',
+        knew === undefined,
+        () =>
+          `the call ${call} is settled at ${askedMs} in spite of what ${knew?.[0].name} was told at ${knew?.[1]}`,
+      );
     // It was done while the person was on the way, and the person has it undone.
     if (found === null) this.effects.delete(call);
     this.#settled.add(call);
@@ -192,8 +207,18 @@ export class Bank {
     });
   }
 
-  #answerOf({ final, finalAtMs }: Effect): NetworkOutcome {
-    return this.#world.simulation.nowMs >= finalAtMs ? final : { result: 'accepted' };
+  #answerOf(effect: Effect): NetworkOutcome {
+    if (this.#world.simulation.nowMs < effect.finalAtMs) return { result: 'accepted' };
+    this.#tells(effect);
+    return effect.final;
+  }
+
+  /** The thread that runs hears how a call has ended. */
+  #tells({ call }: Effect): void {
+    const { current, nowMs } = this.#world.simulation;
+    const told = this.#told.get(call) ?? new Map<Lane, number>();
+    this.#told.set(call, told);
+    if (!told.has(current)) told.set(current, nowMs);
   }
 
   #effectOf(call: NetworkCall): Effect {
@@ -256,7 +281,10 @@ export class Bank {
     simulation.after(lane, inMs, () => {
       const listening = this.#listeners.filter(({ lane }) => !lane.isCut);
       for (const { lane: to, listener } of listening)
-        simulation.soon(to, () => listener(effect.call, effect.final));
+        simulation.soon(to, () => {
+          this.#tells(effect);
+          listener(effect.call, effect.final);
+        });
       const isOver = listening.length > 0 && this.#random.chance(0.6);
       simulation.cut(lane);
       if (!isOver && (listening.length === 0 || !this.#world.isHealed)) this.#notify(effect, 1_500);

@@ -69,6 +69,8 @@ const downMs = (random: Random) => Math.floor(random.skewed(100, 15_000));
 const stuckMsMax = 4_400;
 /** Longer than nodes take to notice whatever they do. */
 const lostMs = [8_000, 25_000] as const;
+/** Also for longer than attempts of the node before keep the other one from its own. */
+const visitMs = [1_500, 14_000] as const;
 /** After that a standby is promoted, once the primary is gone. */
 const promotedMsMax = 4_000;
 const awayMs = (random: Random) => random.skewed(300, 10_000);
@@ -117,6 +119,26 @@ function freezeAtBeat({ world, cluster, random }: Fault): void {
     cluster.disturbed();
     cluster.named(name)!.freeze(takenMs, false);
   };
+}
+
+/**
+ * An operator has a partition run on another node for a while, and then again where it ran before, which may have kept some of it:
+ * mostly on the node that serves, whose webhook threads go on meanwhile.
+ */
+function visit(fault: Fault): void {
+  const { world, cluster, random } = fault;
+  const here = cluster.serving?.service?.owned ?? [];
+  const partition = here.length > 0 ? random.pick(here)[0] : random.below(world.settings.shards);
+  const home = cluster.runs(partition)?.service;
+  const others = cluster.nodes.flatMap(({ service }) =>
+    service === null || service === home ? [] : [service],
+  );
+  if (!home || others.length === 0) return;
+  const { primary } = cluster.databases.of(partition);
+  primary.wantAt(partition, random.pick(others).process);
+  later(fault, random.between(...visitMs), () =>
+    cluster.databases.of(partition).primary.wantAt(partition, home.process),
+  );
 }
 
 /** One way or both, between a node and PostgreSQL mostly. */
@@ -253,6 +275,7 @@ const faults: Readonly<Record<ClusterFaultKind, (fault: Fault) => void>> = {
     const partition = random.below(world.settings.shards);
     cluster.databases.of(partition).primary.wantAt(partition, node?.service?.process ?? null);
   },
+  'partition visits': visit,
   'cut link': cutLink,
   'slow link'(fault) {
     const { cluster, random } = fault;

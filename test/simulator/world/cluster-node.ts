@@ -9,7 +9,7 @@ import { Relay } from '../net/relay.ts';
 import type { Databases } from '../postgresql/databases.ts';
 import type { Cluster } from './cluster.ts';
 import type { Entry } from './edge.ts';
-import { isOfDisk } from './failures.ts';
+import { isOfDisk, judgeFenced } from './failures.ts';
 import { Service } from './service.ts';
 import type { World } from './world.ts';
 
@@ -100,6 +100,7 @@ export class ClusterNode {
       this.#end();
       return;
     }
+    judgeFenced(this.#world, error, this.#world.newestLease() > (this.service?.lease ?? 0));
     if (!isOfDisk(error) && name !== 'ServiceCrash')
       judge.found(new Finding('the service fails of what failed, and of nothing else', stack ?? message));
     this.#end();

@@ -216,7 +216,7 @@ export class Cluster implements Runs {
   }
 
   /** The node that runs the shard of an organization; null: none does. */
-  #runs(shard: number | undefined): ClusterNode | null {
+  runs(shard: number | undefined): ClusterNode | null {
     const isRun = (node: ClusterNode) =>
       [node.service, node.service?.hosting].some((each) => each?.owned.some(([number]) => number === shard));
     return this.nodes.find(isRun) ?? null;
@@ -226,7 +226,7 @@ export class Cluster implements Runs {
   startAnew(org: string, random: Random): () => boolean {
     const { happened, settings } = this.#world;
     const shard = this.serving?.service?.shardOf(org);
-    const runs = this.#runs(shard);
+    const runs = this.runs(shard);
     const downMs = random.between(100, 8_000);
     const others = this.nodes.filter((node) => node !== runs && node.service !== null);
     const ways = ['the node that serves ends', 'the node that serves stops'] as const;
@@ -238,12 +238,12 @@ export class Cluster implements Runs {
     if (way === 'it moves' && shard !== undefined && others.length > 0) {
       const other = random.pick(others);
       this.databases.of(shard).primary.wantAt(shard, other.service!.process);
-      return () => this.#runs(shard) === other;
+      return () => this.runs(shard) === other;
     }
     if (way === 'the node that serves stops') this.stop();
     else if (way === 'its node ends' && runs !== null) runs.crash(random.chance(0.5), downMs);
     else this.crash(random.chance(0.5), downMs);
-    return () => this.isReady && this.#runs(shard) !== null;
+    return () => this.isReady && this.runs(shard) !== null;
   }
 
   end(): void {

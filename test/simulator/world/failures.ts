@@ -1,6 +1,6 @@
 // What may fail in a run: what the disk has refused, and a process that is no more. Anything else is a finding.
 
-import { JournalDamaged } from '../../../src/journal/journal.ts';
+import { JournalDamaged, JournalFailure } from '../../../src/journal/journal.ts';
 import type { World } from './world.ts';
 
 export function isOfDisk(error: unknown): boolean {
@@ -19,5 +19,15 @@ export function judgeShardFailure({ judge, isDamaged, isForgetful }: World, erro
     'the service fails of what failed, and of nothing else',
     isOfDisk(error) || isAsked || isForgetful || (isDamaged && error instanceof JournalDamaged),
     () => stack ?? message,
+  );
+}
+
+/** Who says that somebody else has taken over is right. */
+export function judgeFenced({ judge, isDamaged }: World, error: unknown, isOvertaken: boolean): void {
+  if (!(error instanceof JournalFailure) || error.outcome !== 'fenced') return;
+  judge.check(
+    'the service fails of what failed, and of nothing else',
+    isOvertaken || isDamaged,
+    () => `${error.message}, and nobody has taken over`,
   );
 }

@@ -1,6 +1,5 @@
 // The faults that a plan injects. Each is counted, and does its part by the machine, the clocks or the host.
 
-import { networkCallIndex } from '../../../src/domain/indexes.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { damageSomething } from '../disk/damage.ts';
 import { placeOf } from '../disk/machine.ts';
@@ -98,8 +97,13 @@ function overtakeShard({ world, host, random }: Fault): void {
 
 /** What waits for an endpoint that was deleted is being ended. */
 const isDraining = ({ state }: Shard) => state.outboxes.draining.size > 0;
-/** A network owes an outcome. */
-const isCalling = ({ state }: Shard) => state.records.count(networkCallIndex) > 0;
+/** A network owes an outcome. The disk is not asked: nobody runs there who could. */
+const isCalling = ({ state }: Shard) => [...state.openCalls.all()].length > 0;
+
+/** Whether a shard is at something. */
+function isAnywhere(host: Host, isUnderWay: (shard: Shard) => boolean): boolean {
+  return host.service?.shards.some((thread) => thread?.shard && isUnderWay(thread.shard)) ?? false;
+}
 
 const downMs = (random: Random) => Math.floor(random.skewed(20, 20_000));
 
@@ -116,8 +120,7 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     const { world, host, random } = fault;
     const { repeatsEffects } = world.settings;
     const isUnderWay = repeatsEffects ? isCalling : random.pick([isDraining, isDraining, isCalling]);
-    const isSo = () =>
-      host.service?.shards.some((thread) => thread?.shard && isUnderWay(thread.shard)) ?? false;
+    const isSo = () => isAnywhere(host, isUnderWay);
     // A call that is on its way may arrive when the next process asks about it.
     const goneMs = repeatsEffects ? random.skewed(20, 300) : downMs(random);
     when(world, isSo, 5_000, () =>
@@ -137,6 +140,21 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     later(world, random.skewed(500, 10_000), () => {
       world.machine.volume.isFull = false;
     });
+  },
+  'low disk at an outcome'({ world, host, random }) {
+    when(
+      world,
+      () => isAnywhere(host, isCalling),
+      5_000,
+      () => {
+        if (world.isHealed) return;
+        world.machine.volume.isLow = true;
+        // So long that what is tried again waits for longer than operators do.
+        later(world, random.between(6_000, 12_000), () => {
+          world.machine.volume.isLow = false;
+        });
+      },
+    );
   },
   'slow disk'({ world, random }) {
     world.machine.slowness = random.skewed(10, 1_500);

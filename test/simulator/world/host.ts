@@ -238,7 +238,7 @@ export class Host implements Runs {
       machine.ended(false);
       this.#run(name, run, (error) => {
         // Without room the folder stays as it was.
-        if (error !== undefined && !machine.volume.isFull) this.#couldNotGoOn(error);
+        if (error !== undefined && machine.volume.hasRoom) this.#couldNotGoOn(error);
         else {
           happened.add(error === undefined ? name : `${name} refused`);
           if (error === undefined) onDone();
@@ -286,6 +286,8 @@ export class Host implements Runs {
   #restoreLost(backup: Backup): void {
     const { volume } = this.#world.machine;
     this.#world.note('the folder is restored');
+    // The machine in its place has a disk of its own.
+    volume.isLow = false;
     volume.remove(dataDir);
     volume.root.history = [volume.root.entries];
     this.#world.folderInUse = null;

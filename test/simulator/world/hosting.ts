@@ -12,7 +12,7 @@ import type { Lane } from '../kernel/simulation.ts';
 import type { LinkEnd } from '../net/node-link.ts';
 import type { Databases } from '../postgresql/databases.ts';
 import { Edge } from './edge.ts';
-import { judgeShardFailure } from './failures.ts';
+import { judgeFenced, judgeShardFailure } from './failures.ts';
 import { HostLinks, type OnTogether } from './host-links.ts';
 import { ShardThread } from './shard-thread.ts';
 import { timing } from './timing.ts';
@@ -65,6 +65,8 @@ export interface HostingOptions {
 /** The node that this one runs shards for. */
 interface Lender {
   readonly link: LinkEnd;
+  /** The epoch of its lease. */
+  readonly lease: number;
   readonly side: LenderSide;
 }
 
@@ -115,8 +117,9 @@ export class Hosting {
       link.end();
       return;
     }
+    this.#auditLender(lease);
     this.#lender?.link.end();
-    this.#lender = { link, side };
+    this.#lender = { link, lease, side };
     this.#trust.begin(lease);
     link.onEnded = () => this.#lost(link);
     const beat = () => {
@@ -132,6 +135,16 @@ export class Hosting {
     };
     beat();
     link.send(() => side.linked());
+  }
+
+  /** Who wakes up late takes nobody from the one that lends by now. */
+  #auditLender(lease: number): void {
+    const before = this.#lender?.lease ?? 0;
+    this.#options.world.judge.check(
+      'nobody believes to have what another node has taken',
+      before <= lease,
+      () => `${this.process} is lent something by the lease of epoch ${lease}, and was by that of ${before}`,
+    );
   }
 
   /** The lender may believe itself until then, and this node no longer. */
@@ -288,6 +301,7 @@ export class Hosting {
     const { world, machine } = this.#options;
     const { lender, ended, isStopping } = running;
     if (error !== null && !isStopping) judgeShardFailure(world, error);
+    judgeFenced(world, error, thread.isOvertaken);
     for (const lane of thread.lanes) world.simulation.cut(lane);
     machine.released(thread.lanes, false);
     this.#board.setHeld(number, false);

@@ -28,10 +28,11 @@ import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { Databases } from '../postgresql/databases.ts';
 import { ArchiveProcess, archiveDir } from './archive-process.ts';
+import { auditDirectory } from './audit-directory.ts';
 import { dataDir } from './backups.ts';
 import { within } from './channel.ts';
 import { type Answer, type Call, Edge, type Entry, type Request } from './edge.ts';
-import { judgeShardFailure } from './failures.ts';
+import { judgeFenced, judgeShardFailure } from './failures.ts';
 import type { Hosting } from './hosting.ts';
 import { Lending } from './lending.ts';
 import { databasesOf, ownersOf } from './owners.ts';
@@ -147,6 +148,7 @@ export class Service implements Entrance {
       warn: (message) =>
         judge.check('the service starts on what a crash leaves', this.#world.isDamaged, () => message),
     });
+    if (this.#databases !== null) auditDirectory(this.#world, this.#databases, directory, this.#claim.lease!);
     noteLayouts(this.#folder);
     const notes = new SequenceNotes({
       folder: this.#folder,
@@ -407,6 +409,7 @@ export class Service implements Entrance {
     if (this.shards[number] !== thread || this.#isStopping || this.#machine.isDown) return;
     this.#world.note(`shard ${number} ends: ${error instanceof Error ? error.message : error}`);
     if (error !== null) judgeShardFailure(this.#world, error);
+    judgeFenced(this.#world, error, thread.isOvertaken);
     for (const lane of thread.lanes) this.#world.simulation.cut(lane);
     this.#machine.released(thread.lanes, isOvertaken);
     this.#shardIsOver(number, error);

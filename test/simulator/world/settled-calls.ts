@@ -31,12 +31,13 @@ export async function settleCalls(acting: ActContext, shop: Shop): Promise<numbe
         ? { result: 'done' }
         : { result: 'failed', reason: 'settled_by_operator' };
     const request = { kind: 'settle_network_call', id, outcome, cause: causes.operator } as const;
+    const askedMs = world.simulation.nowMs;
     const refusal = await hear<{ readonly because: string }>(acting, org, request);
     world.note(`operator: settles ${id} as ${outcome.result}: ${refusal?.because ?? refusal}`);
     if (refusal === undefined) continue;
     world.happened.add(`operator settles a call: ${refusal?.because ?? outcome.result}`);
     if (refusal !== null) continue;
-    world.bank.settled(id, found);
+    world.bank.settled(id, found, askedMs);
     left--;
   }
   return open === undefined ? 1 : left;

@@ -26,7 +26,7 @@ import type { Lane } from '../kernel/simulation.ts';
 import { Layers } from '../oracle/layers.ts';
 import { Oracle } from '../oracle/oracle.ts';
 import type { Databases } from '../postgresql/databases.ts';
-import { batchesIn } from '../tools/stored-log.ts';
+import { batchesIn, syncedEnd } from '../tools/stored-log.ts';
 import type { Admission } from './admission.ts';
 import { auditRecovery } from './audit-recovery.ts';
 import { CheckpointLane } from './checkpoint-lane.ts';
@@ -118,6 +118,12 @@ export class ShardThread {
   /** The epoch by which it has taken its partition; null: it has not, or its thread has ended. */
   get epoch(): number | null {
     return this.lane.isCut || this.#running === undefined ? null : this.#journal.ownership.epoch;
+  }
+
+  /** Whether somebody else has taken its partition, as far as it had it. */
+  get isOvertaken(): boolean {
+    const { world, number } = this.#options;
+    return this.#running === undefined || world.newestOwner(number) > this.#journal.ownership.epoch;
   }
 
   get lanes(): readonly Lane[] {
@@ -314,7 +320,26 @@ export class ShardThread {
       if (trouble !== null) onWaits();
     };
     const owners = ownersOf(world, databases, this.lane, folder, lease, tell);
-    return { remote: new PostgresLog({ ...ownerOfLog(owners, number), partition: number }) };
+    const remote = new PostgresLog({ ...ownerOfLog(owners, number), partition: number });
+    const note = remote.note.bind(remote);
+    remote.note = (epoch, metadata, mirrored) => {
+      this.#auditMirrored(mirrored);
+      return note(epoch, metadata, mirrored);
+    };
+    return { remote };
+  }
+
+  /** What is noted as mirrored is on this machine's disk. */
+  #auditMirrored(sequence: number): void {
+    const { world, machine, folder, number } = this.#options;
+    const { log } = foldersOfJournal(folder.shardDir(number));
+    const synced = Math.max(this.#journal.checkpoint.sequence, syncedEnd(machine.volume, log));
+    world.judge.check(
+      'a mirror holds what the log holds',
+      sequence <= synced,
+      () =>
+        `partition ${number} is noted as mirrored up to ${sequence}, and a power cut leaves it up to ${synced}`,
+    );
   }
 
   /** Undefined while it has not recovered, once it stops, and when it has ended, wherever it ran. */

@@ -14,7 +14,7 @@ import type { ShardThread } from './shard-thread.ts';
 import type { World } from './world.ts';
 
 export const webhookThreads = 2;
-const concurrency = 12;
+const attemptsAtOnce = 12;
 const settleMs = 300;
 const tickMs = 1_000;
 
@@ -49,7 +49,7 @@ export class WebhookThread {
     const lane = machine.lane(`webhooks ${thread}`);
     this.#lane = lane;
     this.#dispatcher = new Dispatcher({
-      concurrency,
+      concurrency: world.settings.attemptsAtOnce ?? attemptsAtOnce,
       clock: clocks.wall,
       monotonic: clocks.monotonic,
       isHeld: (shard) => board.isHeld(shard),

@@ -1,0 +1,15 @@
+// Operators who invite people into organizations, and take invitations back: rows of the directory that come and go.
+
+import type { Random } from '../kernel/random.ts';
+import type { Shop } from './clients.ts';
+import type { Operators } from './operators.ts';
+
+export async function invitePeople(operators: Operators, { org }: Shop, random: Random): Promise<void> {
+  for (let i = random.between(5, 30); i > 0; i--) {
+    const email = `member${random.below(60)}@shop.example`;
+    const purpose = { kind: 'invitation', org, role: 'developer' } as const;
+    const made = await operators.run((directory) => directory.links.create(email, purpose, 'operator'));
+    if (made === null) return;
+  }
+  if (random.chance(0.5)) await operators.run((directory) => directory.links.endInvitations(org));
+}
