@@ -178,7 +178,7 @@ const mixedLinks =
 function standbysOf({ primary, standbys }: PostgresState): string {
   const ahead = standbys.filter(({ is_ahead }) => is_ahead).map(({ name }) => name);
   return [
-    replicaTable(standbys),
+    replicaTable(primary)(standbys),
     ...(ahead.length === 0 ? [] : [`WRONG PRIMARY: ${promoteInstead(primary, ahead.join(', '))}.`]),
     ...(standbys.some(({ state }) => state === null) ? [unseenStandbys] : []),
   ].join('\n');
@@ -187,11 +187,7 @@ function standbysOf({ primary, standbys }: PostgresState): string {
 const unseenStandbys =
   'The role of PAYMENTS_JOURNAL_URL may not see how far they are: grant pg_monitor to it.';
 
-const replicaTable = tableOf<Replica>([
-  ['standby of PostgreSQL', 'name'],
-  'state',
-  'sync',
-  ['behind', 'behind_bytes'],
-]);
+const replicaTable = (primary: string) =>
+  tableOf<Replica>([[`standby of ${primary}`, 'name'], 'state', 'sync', ['behind', 'behind_bytes']]);
 
 const takeoverTable = tableOf<Takeover>([['takeover', 'at'], 'epoch', 'node', 'previous', 'reason']);

@@ -8,14 +8,18 @@ import { runCommandLine } from './command-line.ts';
 
 const replica: Replica = { name: 'b', state: 'streaming', sync: 'quorum', behind_bytes: 0, is_ahead: false };
 
-async function statusWith(standbys: readonly Replica[], waiting_seconds = 0): Promise<string> {
+async function statusWith(
+  standbys: readonly Replica[],
+  waiting_seconds = 0,
+  other_databases: ClusterStatus['other_databases'] = [],
+): Promise<string> {
   const status: ClusterStatus = {
     serving: 'a',
     epoch: 1,
     partitions: 4,
     nodes: [],
     postgresql: { primary: 'p:5432', timeline: 1, waiting_seconds, standbys },
-    other_databases: [],
+    other_databases,
     takeovers: [],
   };
   const { code, out } = await runCommandLine(['cluster', 'status'], {
@@ -29,6 +33,12 @@ test('status shows how far the standbys of PostgreSQL are', async () => {
   const out = await statusWith([replica]);
   assert.match(out, /^b +streaming +quorum +0$/m);
   assert.doesNotMatch(out, /pg_monitor/);
+});
+
+test('status says whose standbys they are', async () => {
+  const postgresql = { primary: 'q:5432', timeline: 1, waiting_seconds: 0, standbys: [] };
+  const out = await statusWith([replica], 0, [{ partitions: '2-3', trouble: null, postgresql }]);
+  assert.match(out, /^STANDBY OF P:5432 +STATE .*\nb +streaming .*\n\nSTANDBY OF Q:5432 +STATE/m);
 });
 
 test('status says that writes wait for a standby', async () => {
