@@ -57,6 +57,11 @@ export function loadConfig(env: Variables, configDir: string): Config {
 /** Throws `ConfigError` when a certificate or another file that is named can't be used. */
 export function checkFiles(config: Config): void {
   checkCertificates(config);
+  checkOtherFiles(config);
+}
+
+/** But for the certificates that the service shows. Throws `ConfigError`, too. */
+export function checkOtherFiles(config: Pick<Config, 'mail' | 'journal' | 'webhooks'>): void {
   readNamed('mail.passwordFile', config.mail.passwordFile);
   readNamed('journal.passwordFile', config.journal.passwordFile);
   // The TLS library ignores parts of an authorities file that are no certificates.

@@ -2,13 +2,17 @@
 // clock, and the folder. They read the metrics of the threads. The checks of the machine are in
 // machine-checks.ts, those of a stopped service in examine-stopped.ts.
 
+import type { ServiceIdentity } from '../cluster/node.ts';
 import type { Config } from '../config/config-schema.ts';
 import { databasesOf } from '../config/postgresql.ts';
+import { elementAt } from '../core/assert.ts';
 import { type DataFolder, folderIdOf, type Paused } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn, freeBytesMin } from '../data-folder/disk-space.ts';
+import { serviceOf } from '../data-folder/remote-stores.ts';
 import type { Check } from '../operator/use-cases/services.ts';
 import { examinePostgres, nameOfDatabase } from '../postgresql/examine.ts';
+import { refusalsOfStart } from '../postgresql/service-table.ts';
 import { type Samples, samplesOf } from '../telemetry/samples.ts';
 import { certificateChecks } from './certificate-checks.ts';
 import { checked, examineMachine } from './machine-checks.ts';
@@ -29,7 +33,7 @@ export async function examine(
     folderCheck(folder),
     pauseCheck(paused),
     ...certificateChecks(config),
-    ...(await postgresqlChecks(config)),
+    ...(await postgresqlChecks(config, serviceOf(folder))),
     ...(await examineMachine(path, config.connections.max)),
   ];
 }
@@ -45,7 +49,7 @@ export async function examineStandby(
     diskCheck(freeBytesIn(folder.path), []),
     folderCheck(folder),
     ...certificateChecks(config),
-    ...(await postgresqlChecks(config)),
+    ...(await postgresqlChecks(config, serviceOf(folder))),
     ...(await examineMachine(folder.path, config.connections.max)),
   ];
 }
@@ -135,12 +139,17 @@ export function describeFolder({ id, generation, shards }: DataFolder): string {
   return `${id}, generation ${generation}, ${shards === 1 ? '1 shard' : `${shards} shards`}`;
 }
 
-/** The checks of the databases that hold the log, too: none where the data folder alone does. */
-export function postgresqlChecks(config: Config): Promise<Check[]> {
+/**
+ * The checks of the databases that hold the log, too: none where the data folder alone does.
+ * `service`: that of the data folder; null: there is none yet.
+ */
+export async function postgresqlChecks(config: Config, service: ServiceIdentity | null): Promise<Check[]> {
+  const databases = databasesOf(config);
+  const refusals = await refusalsOfStart(databases, service);
   return Promise.all(
-    databasesOf(config).map(async (database) => ({
-      name: nameOfDatabase(database),
-      ...(await examinePostgres(database, config.journal.single)),
-    })),
+    databases.map(async (database, i) => {
+      const { ok, detail } = await examinePostgres(database, config.journal.single);
+      return checked(nameOfDatabase(database), ok ? elementAt(refusals, i) : detail, detail);
+    }),
   );
 }

@@ -4,15 +4,16 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { checkFiles } from '../config/config.ts';
+import { checkOtherFiles } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import type { Environment } from '../config/settings.ts';
 import { shardCountOf, sizedFor } from '../config/sizing.ts';
-import { folderIdOf, withDirectory } from '../data-folder/data-folder.ts';
+import { folderIdOf, lookAtDataFolder, withDirectory } from '../data-folder/data-folder.ts';
 import { DataFolderError } from '../data-folder/data-folder-error.ts';
 import { freeBytesIn } from '../data-folder/disk-space.ts';
 import { checkFolder, DirectoryBehind } from '../data-folder/folder-check.ts';
 import { whileStopped, withClearErrors } from '../data-folder/folder-command.ts';
+import { serviceOf } from '../data-folder/remote-stores.ts';
 import { openSecretsKeys, secretsKeyFileOf } from '../data-folder/secrets-key.ts';
 import { CommandFailure } from '../operator/use-cases/failures.ts';
 import type { Check } from '../operator/use-cases/services.ts';
@@ -28,7 +29,7 @@ export async function examineStopped(config: Config, environment: Environment): 
   let connectionsMax = config.connections.max;
   const settings = await check('settings', () => {
     const sized = sizedForMachine(config);
-    checkFiles(sized);
+    checkOtherFiles(sized);
     secretsKeyFileOf(sized, environment);
     connectionsMax = sized.connections.max;
     return 'a start can use them';
@@ -38,12 +39,13 @@ export async function examineStopped(config: Config, environment: Environment): 
       ? `there is none at ${dataDir}: the first start makes it`
       : openOnce(config, environment),
   );
+  const known = folder.ok && folderIdOf(dataDir) !== null ? serviceOf(lookAtDataFolder(dataDir)) : null;
   return [
     settings,
     folder,
     diskCheck(freeBytesIn(place), []),
     ...certificateChecks(config),
-    ...(await postgresqlChecks(config)),
+    ...(await postgresqlChecks(config, known)),
     ...(await examineMachine(place, connectionsMax)),
   ];
 }

@@ -35,10 +35,20 @@ export function askPrimary<T>(
   options: PostgresOptions,
   ask: (primary: Primary) => Promise<T>,
 ): Promise<T | string> {
+  return askAsItIs(options, async (primary) => {
+    await migrate(primary.client);
+    return ask(primary);
+  });
+}
+
+/** The same, where tables may be missing, or be those of an older release. */
+export function askAsItIs<T>(
+  options: PostgresOptions,
+  ask: (primary: Primary) => Promise<T>,
+): Promise<T | string> {
   return withPrimary(options, async (primary) => {
     const cancel = options.timers.after(answerMs, () => primary.destroy(new Error('it does not answer')));
     try {
-      await migrate(primary.client);
       return await ask(primary);
     } catch (error) {
       if (error instanceof JournalDamaged) throw error;

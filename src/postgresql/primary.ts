@@ -41,13 +41,16 @@ export class Primary {
   readonly host: PostgresHost;
   /** It grows by one with each promotion. */
   readonly timeline: number;
+  /** What no other database of any server has. */
+  readonly database: string;
   #reason: Error | null = null;
   #warning: string | null = null;
 
-  private constructor(client: pg.Client, host: PostgresHost, timeline: number) {
+  private constructor(client: pg.Client, host: PostgresHost, timeline: number, database: string) {
     this.client = client;
     this.host = host;
     this.timeline = timeline;
+    this.database = database;
     client.on('notice', ({ severity, message }) => {
       if (severity !== 'NOTICE' && severity !== 'INFO') this.#warning ??= `${severity}: ${message}`;
     });
@@ -62,16 +65,21 @@ export class Primary {
     const cancel = endAfter(2 * connectMs, options, () => destroy(client));
     try {
       await client.connect();
-      const { rows } = await client.query<{ standby: boolean; wal: string | null }>(
+      const { rows } = await client.query<{ standby: boolean; wal: string | null; database: string }>(
         `select pg_is_in_recovery() as standby,
            case when pg_is_in_recovery() then null else pg_walfile_name(pg_current_wal_lsn()) end as wal,
+           (select oid || ' since ' || extract(epoch from pg_postmaster_start_time())
+              from pg_database where datname = current_database()) as database,
            set_config('idle_in_transaction_session_timeout', $1, false),
            set_config('tcp_keepalives_idle', $2, false), set_config('tcp_keepalives_interval', $2, false),
            set_config('tcp_keepalives_count', $3, false), set_config('tcp_user_timeout', $4, false)`,
         [idleMs, keepAliveSeconds, keepAlivesMax, 1_000 * keepAliveSeconds * (keepAlivesMax + 1)],
       );
       const [found] = rows;
-      if (found?.wal) return new Primary(client, host, Number.parseInt(found.wal.slice(0, 8), 16));
+      if (found?.wal) {
+        const timeline = Number.parseInt(found.wal.slice(0, 8), 16);
+        return new Primary(client, host, timeline, found.database);
+      }
       destroy(client);
       return `${nameOf(host)} is a standby`;
     } catch (error) {

@@ -3,10 +3,11 @@
 // is not of the service is refused, also when it is empty.
 
 import type { ServiceIdentity } from '../cluster/node.ts';
+import { elementAt } from '../core/assert.ts';
 import { JournalDamaged } from '../journal/journal.ts';
-import { askPrimary, type Database } from './database.ts';
-import { textOf } from './journal-url.ts';
-import type { PostgresOptions, Primary } from './primary.ts';
+import { askAsItIs, askPrimary, type Database } from './database.ts';
+import { type PartitionRange, textOf } from './journal-url.ts';
+import { type PostgresOptions, type Primary, withPrimary } from './primary.ts';
 import { listVersion } from './schema.ts';
 
 /** As a database has it. */
@@ -37,13 +38,14 @@ export function serviceIn(options: PostgresOptions): Promise<ServiceIdentity | n
 export async function refuseForeign(
   primary: Primary,
   service: ServiceIdentity,
-  database: Pick<Database, 'partitions' | 'division' | 'first' | 'others'>,
+  database: Database,
   claim: (other: Database) => Promise<void>,
 ): Promise<void> {
   const { folder, generation, shards } = service;
   const wanted: StoredService = { folder, generation, shards, ...rangesOf(database) };
   let found = await serviceAt(primary);
   if (found === null && database.first === null) {
+    await refuseSame(primary, database);
     for (const other of database.others) await claim(other);
     await writeService(primary, wanted);
     found = await serviceAt(primary);
@@ -54,6 +56,72 @@ export async function refuseForeign(
   }
   const refusal = refusalOf(found, wanted);
   if (refusal !== null) throw new JournalDamaged(`${primary.name} ${refusal}`, { isRemote: true });
+}
+
+/** The databases of a service that begins are different ones, by whatever names. */
+async function refuseSame(primary: Primary, { partitions, others }: Database): Promise<void> {
+  const found: NamedDatabase[] = [{ ...primaryOf(primary), partitions }];
+  for (const other of others) {
+    const each = await withPrimary(other, async (at) => ({ ...primaryOf(at), partitions: other.partitions }));
+    if (typeof each === 'string') throw new Error(each);
+    const refusal = refusalOfSame(found, each);
+    if (refusal !== null) throw new JournalDamaged(refusal, { isRemote: true });
+    found.push(each);
+  }
+}
+
+interface NamedDatabase extends Pick<Primary, 'name' | 'database'> {
+  readonly partitions: PartitionRange | null;
+}
+
+function primaryOf({ name, database }: Primary): Pick<Primary, 'name' | 'database'> {
+  return { name, database };
+}
+
+function refusalOfSame(before: readonly NamedDatabase[], named: NamedDatabase): string | null {
+  const same = before.find(({ database }) => database === named.database);
+  if (same === undefined) return null;
+  const [one, other] = [same, named].map(({ partitions }) => partitions && textOf(partitions));
+  return `${named.name} has one database that PAYMENTS_JOURNAL_URL names for the partitions ${one} and ${other}: give each range its own`;
+}
+
+/**
+ * Why a start would refuse databases, of each; null: it would not. `service`: that of the data
+ * folder; null: there is none yet, and a start would make one of the first database's service.
+ */
+export async function refusalsOfStart(
+  databases: readonly Database[],
+  service: ServiceIdentity | null,
+): Promise<readonly (string | null)[]> {
+  const found = await Promise.all(
+    databases.map((database) =>
+      askAsItIs(database, async (primary) => ({
+        ...primaryOf(primary),
+        partitions: database.partitions,
+        service: await serviceAsItIs(primary),
+      })),
+    ),
+  );
+  const answered = found.filter((each) => typeof each !== 'string');
+  const begun = typeof found[0] === 'object' ? found[0].service : null;
+  const own = service ?? begun;
+  return found.map((each, i) => {
+    if (typeof each === 'string') return each;
+    const same = refusalOfSame(answered.slice(0, answered.indexOf(each)), each);
+    if (same !== null || own === null) return same;
+    const wanted = { ...own, ...rangesOf(elementAt(databases, i)) };
+    const refusal = each.service === null && begun === null ? null : refusalOf(each.service, wanted);
+    return refusal && `${each.name} ${refusal}`;
+  });
+}
+
+async function serviceAsItIs(primary: Primary): Promise<StoredService | null> {
+  const tables = await primary.query({ text: "select where to_regclass('payments.service') is not null" });
+  if (tables.length === 0) return null;
+  const [found] = await primary.query<StoredService>({ text: 'select * from payments.service' });
+  return found === undefined
+    ? null
+    : { ...found, partitions: found.partitions ?? null, division: found.division ?? null };
 }
 
 /**

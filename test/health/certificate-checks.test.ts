@@ -5,11 +5,14 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-schema.ts';
 import { certificateChecks } from '../../src/health/certificate-checks.ts';
+import { examineStopped } from '../../src/health/examine-stopped.ts';
 import { certifyNode } from '../../src/operator/use-cases/certify-node.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
+const configDir = join(import.meta.dirname, '..', '..', 'config');
 const dayMs = 86_400_000;
 const none = { certFile: null, keyFile: null, caFile: null };
 
@@ -60,4 +63,17 @@ test('files that do not fit each other, or are gone, are told of before a start 
   rmSync(files.caFile);
   const [gone] = found(files, endsMs - 30 * dayMs);
   assert.match(gone!.detail, /PAYMENTS_CLUSTER_CA_FILE names .* which does not exist/);
+});
+
+test('while no service runs they are told of once, too', async (context) => {
+  const { files } = made(context);
+  rmSync(files.caFile);
+  const dataDir = join(temporaryFolder(context), 'none');
+  const config = loadConfig({ NODE_ENV: 'test', PAYMENTS_DATA_DIR: dataDir }, configDir);
+  const checks = await examineStopped({ ...config, cluster: { ...config.cluster, ...files } }, 'test');
+  const telling = checks.filter(({ detail }) => detail.includes(files.caFile));
+  assert.deepEqual(
+    telling.map(({ name, ok }) => [name, ok]),
+    [['certificates', false]],
+  );
 });

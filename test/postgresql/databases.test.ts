@@ -13,6 +13,7 @@ import { PostgresLog } from '../../src/postgresql/partition-log.ts';
 import { PartitionTables } from '../../src/postgresql/partition-table.ts';
 import { findPrimary, type Primary, withPrimary } from '../../src/postgresql/primary.ts';
 import { migrate } from '../../src/postgresql/schema.ts';
+import { refusalsOfStart } from '../../src/postgresql/service-table.ts';
 import { retriedAtOnce } from './retries.ts';
 import { leftOut, startServers } from './servers.ts';
 
@@ -107,6 +108,60 @@ test('the first start says of each database whose it is, and of which partitions
   await refused(exchanged, 2, /has the logs of the partitions 0-1 .* for the partitions 2-3/);
   await refused(ownersIn([databaseNamed(names[0]!, null)]), 0, /names it for all partitions/);
   await log.close();
+});
+
+test('a database that is named twice is refused before anything is written', skip, async () => {
+  const { server, names, databases, databaseNamed, ownersIn } = await bench(...twoRanges);
+  const twice = ownersIn([databases[0]!, databaseNamed(names[0]!, twoRanges[1])]);
+  const named = /has one database that PAYMENTS_JOURNAL_URL names for the partitions 0-1 and 2-3/;
+  await assert.rejects(logOf(twice[0]!, 0).acquire(0), named);
+  assert.deepEqual(await server.query('select from payments.service', names[0]!), []);
+  const log = logOf(ownersIn(databases)[0]!, 0);
+  assert.equal((await log.acquire(0)).epoch, 1);
+  await log.close();
+});
+
+test('that a start would refuse a database is known before, of each', skip, async () => {
+  const { server, names, databases, databaseNamed, ownersIn } = await bench(...twoRanges);
+  const [first, second] = databases as [Database, Database];
+  const owners = ownersIn(databases);
+  const { service } = owners[0]!;
+  const refusals = async (given: readonly Database[], whose: OwnerOptions['service'] | null = service) =>
+    (await refusalsOfStart(given, whose)).map(
+      (refusal) => refusal && /names for|another data folder|has the logs of|has no log/.exec(refusal)?.[0],
+    );
+  assert.deepEqual(await refusals(databases), [null, null], 'nothing is there yet');
+  assert.deepEqual(
+    await server.query('select from pg_namespace where nspname = $$payments$$', names[0]!),
+    [],
+  );
+  const sameTwice = [first, databaseNamed(names[0]!, twoRanges[1])];
+  assert.deepEqual(await refusals(sameTwice), [null, 'names for']);
+  const log = logOf(owners[0]!, 0);
+  await log.acquire(0);
+  await log.close();
+  const [empty] = (await bench({ first: 0, last: 0 })).names as [string];
+  for (const [why, given, whose, expected] of [
+    ['those of the folder', databases, service, [null, null]],
+    ['those of the service that a new folder joins', databases, null, [null, null]],
+    [
+      'of another folder',
+      databases,
+      { ...service, folder: 'g' },
+      ['another data folder', 'another data folder'],
+    ],
+    ['an empty one', [first, databaseNamed(empty, twoRanges[1])], service, [null, 'has no log']],
+    ['a list that names the first twice', sameTwice, service, [null, 'names for']],
+    [
+      'exchanged',
+      [databaseNamed(names[1]!, twoRanges[0]), databaseNamed(names[0]!, twoRanges[1])],
+      service,
+      ['has the logs of', 'has the logs of'],
+    ],
+  ] as const)
+    assert.deepEqual(await refusals(given, whose), expected, why);
+  await server.query('alter table payments.service drop column partitions, drop column division', names[1]!);
+  assert.deepEqual(await refusals([first, second]), [null, 'has the logs of'], 'of an older release');
 });
 
 test('a database that nobody has claimed yet is waited for until the service has begun', skip, async () => {

@@ -61,7 +61,8 @@ export class Session {
     this.isAtWork = true;
     if (text.startsWith('select pg_is_in_recovery()')) {
       const isStandby = server.upstream !== null;
-      this.#answer([{ standby: isStandby, wal: isStandby ? null : server.walFile }], null);
+      const wal = isStandby ? null : server.walFile;
+      this.#answer([{ standby: isStandby, wal, database: server.name }], null);
     } else if (text.startsWith("select current_setting('synchronous_standby_names')")) {
       server.run(this, undefined, 'settings', [], ({ rows, warning }) => this.#answer(rows, warning));
     } else if (text.startsWith('select 1 from pg_stat_activity')) {
