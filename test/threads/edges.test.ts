@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-schema.ts';
 import { newOrganization } from '../../src/directory/organization.ts';
 import { OwnershipBoard } from '../../src/journal/ownership.ts';
+import { keyRingChangeOf } from '../../src/threads/directory-projections.ts';
 import { Edges } from '../../src/threads/edges.ts';
 import type { EdgeAnywhere } from '../../src/threads/lending-protocol.ts';
 import { Thread } from '../../src/threads/thread.ts';
@@ -169,13 +170,16 @@ test('a change waits for the edges of this node, too', async (context) => {
   await started;
   let isDone = false;
   const organization = newOrganization('org_000000000000000000000001', 'Shop', 0);
-  const done = edges.changed({ organization, keys: [] } as never).then(() => {
+  const change = { organization, keys: [] } as never;
+  const done = edges.changed(change).then(() => {
     isDone = true;
   });
   for (const far of all) {
     await until(hasBeen(far, 'keys'));
     await someTurns();
     assert.equal(isDone, false);
+    const told = far.asked.find(({ type }) => type === 'keys') as unknown as { change: unknown };
+    assert.deepEqual(told.change, keyRingChangeOf(change));
     far.answer('keys');
   }
   await done;
