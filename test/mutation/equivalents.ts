@@ -13,11 +13,13 @@ function isListed(mutant: Mutant, { why: _, ...fields }: Listed): boolean {
   return Object.entries(fields).every(([name, value]) => mutant[name as keyof Mutant] === value);
 }
 
-/** Throws where one that is listed is no longer among the mutants. */
+/** Throws where some that are listed are no longer among the mutants. */
 export function withoutEquivalents(mutants: readonly Mutant[]): Mutant[] {
   const listed: Listed[] = JSON.parse(readFileSync(new URL('equivalents.json', import.meta.url), 'utf8'));
-  const gone = listed.find((each) => !mutants.some((mutant) => isListed(mutant, each)));
-  if (gone !== undefined)
-    throw new Error(`equivalents.json names a mutant that there is not: ${JSON.stringify(gone)}`);
+  const gone = listed.filter((each) => !mutants.some((mutant) => isListed(mutant, each)));
+  if (gone.length > 0)
+    throw new Error(
+      `equivalents.json names mutants that there are not:\n${gone.map((each) => JSON.stringify(each)).join('\n')}`,
+    );
   return mutants.filter((mutant) => !listed.some((each) => isListed(mutant, each)));
 }
