@@ -63,9 +63,10 @@ async function paidBack(acting: Act): Promise<void> {
   await lookAt(acting, charge);
 }
 
-/** The customer pays by card: on the service's page, or on the network's own. */
+/** The customer pays by card: on the service's page, or on the network's own, unless somebody has chosen cash meanwhile. */
 async function pays(acting: Act, charge: Resource, token: string): Promise<void> {
   const { world, shop, service } = acting;
+  if (charge.payment_method_details?.type !== 'card') return;
   if (shop.livemode && world.hostedCards !== null)
     world.hostedCards.pay(shop.org, charge.id, amount, service);
   else await page(acting, shop, 'submit_card', charge.id, { token, card, challenge: false });
