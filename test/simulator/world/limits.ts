@@ -20,6 +20,7 @@ const forgottenMs = 4_000;
 /** Then counts can't be written for longer than that. */
 const forgetting = [
   'fault: full disk',
+  'fault: low disk at an outcome',
   'fault: slow disk',
   'fault: failed commit',
   'fault: suspended',
