@@ -91,17 +91,18 @@ async function make(
 async function holdServed(dataDir: string, shard: number): ReturnType<HoldCheckpoint> {
   const done = new AbortController();
   const held = Promise.withResolvers<string | null>();
-  let isLost = false;
+  let hasEnded = false;
   const onItem = ({ folder }: { readonly folder: string }) => held.resolve(folder);
   callOperator(dataDir, 'checkpoint.hold', { shard }, { onItem, signal: done.signal }).catch((error) => {
-    isLost = !done.signal.aborted;
+    hasEnded = !done.signal.aborted;
     if (error instanceof OperatorFailure && error.kind === 'refused') held.resolve(null);
     else held.reject(error);
   });
+  const folder = await held.promise;
   return {
-    folder: await held.promise,
+    folder,
     get isLost() {
-      return isLost;
+      return folder !== null && hasEnded;
     },
     release: () => done.abort(),
   };

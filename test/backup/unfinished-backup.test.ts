@@ -1,14 +1,19 @@
 // A backup that was interrupted goes on only with the data folder as it has gone on since.
 
 import assert from 'node:assert/strict';
-import fs, { cpSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import fs, { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { backUp, type HoldCheckpoint } from '../../src/backup/backup.ts';
+import { backUpConfigured } from '../../src/backup/backup-command.ts';
 import { unfinishedManifest } from '../../src/backup/backup-manifest.ts';
+import type { Config } from '../../src/config/config-schema.ts';
 import { journalOf, lookAtDataFolder, openDataFolder } from '../../src/data-folder/data-folder.ts';
-import { openJournal } from '../../src/journal/open-journal.ts';
+import { dataFile } from '../../src/disk/environment.ts';
+import { foldersOfJournal, openJournal } from '../../src/journal/open-journal.ts';
+import { openSocket } from '../../src/operator/socket/server.ts';
+import { OperatorFailure } from '../../src/operator/use-cases/failures.ts';
 import { appendTurns, startMs } from '../journal/journal-fixtures.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -57,6 +62,28 @@ test('a checkpoint whose shard ends while it is read is no damage, and the backu
   const { moment } = await backUpUnless(dataDir, to, neverInterrupted, hold(false, null));
   assert.notEqual(moment, null);
   assert.equal(released, 3);
+});
+
+test('damage of a checkpoint whose shard does not serve is told as such', async (context) => {
+  const parent = temporaryFolder(context);
+  const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
+  mkdirSync(dataDir);
+  await openDataFolder(dataDir, 1, 1);
+  await append(dataDir, 2, startMs);
+  const server = await openSocket({ dataDir, onFailure: () => {} }, async ({ command, params }) => {
+    if (command === 'backup') return params;
+    throw new OperatorFailure('refused', 'shard 0 does not serve now');
+  });
+  context.after(() => server.close());
+  const config = { dataDir, journal: { segmentBytesMax: 1 << 28 } } as unknown as Config;
+  const options = { to, recipients: [], mibPerSecond: 100 };
+  const { checkpoint } = foldersOfJournal(journalOf(lookAtDataFolder(dataDir), 0).dir);
+  const file = dataFile(checkpoint);
+  writeFileSync(file, readFileSync(file).fill(0, 0, 8_192));
+  await assert.rejects(
+    backUpConfigured(config, options, () => {}),
+    /data\.mdb is damaged/,
+  );
 });
 
 test('an unfinished backup does not go on with a data folder that went back in time', async (context) => {
