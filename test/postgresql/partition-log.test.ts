@@ -79,8 +79,8 @@ test('a server that is refused again and again is not left with the connections'
   await acquired;
 });
 
-test('no append becomes a part of the transaction that keeps the days', skip, async (context) => {
-  const servers = await startServers(context, 0);
+/** What is due within an hour runs in its time, and what is due later when a test says so. */
+function heldHours() {
   const hours: (() => void)[] = [];
   const timers: Timers = {
     after(ms, action) {
@@ -89,6 +89,12 @@ test('no append becomes a part of the transaction that keeps the days', skip, as
       return () => {};
     },
   };
+  return { hours, timers };
+}
+
+test('no append becomes a part of the transaction that keeps the days', skip, async (context) => {
+  const servers = await startServers(context, 0);
+  const { hours, timers } = heldHours();
   const log = logOn(servers, timers, true);
   const { epoch } = await log.acquire(0);
   // There is something to do in the transaction.
@@ -213,14 +219,7 @@ test('an answer that is late is waited for until it is known that it was lost', 
 
 test('the owner of the first partition keeps the days, until it is closed', skip, async () => {
   const servers = (await withStandby)!;
-  const hours: (() => void)[] = [];
-  const timers: Timers = {
-    after(ms, action) {
-      if (ms < 3_600_000) return systemTimers.after(ms, action);
-      hours.push(action);
-      return () => {};
-    },
-  };
+  const { hours, timers } = heldHours();
   const options = optionsOn(servers, timers, false);
   const [first, other] = [0, 1].map((partition) => new PostgresLog({ ...options, partition }));
   await other!.acquire(0);

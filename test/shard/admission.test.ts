@@ -142,12 +142,18 @@ test('a webhook address that could not be looked up is refused for now, and the 
   assert.deepEqual([created.status, created.replayed], [200, false]);
 });
 
-test('what ran out while the shard was down has ended before the first request', async () => {
+/** A shard that starts after all of its 600 sessions have run out. */
+async function withMuchOverdue(): Promise<Actor> {
   const actor = new Actor();
   const body = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/thanks' };
   for (let i = 0; i < 600; i++) await actor.send('POST /v1/checkout/sessions', { body, key: `s${i}` });
   await actor.restart();
   actor.clock.advance(25 * 3_600_000);
+  return actor;
+}
+
+test('what ran out while the shard was down has ended before the first request', async () => {
+  const actor = await withMuchOverdue();
   await actor.shard.catchUp();
   const { json } = await actor.send('GET /v1/checkout/sessions?limit=100');
   assert.ok(json.data.every(({ status }: { status: string }) => status === 'expired'));
@@ -158,11 +164,7 @@ test('what ran out while the shard was down has ended before the first request',
 });
 
 test('a start waits for the disk, and does not ask again and again whether that is done', async () => {
-  const actor = new Actor();
-  const body = { amount: 12_000, currency: 'mad', success_url: 'https://shop.example/thanks' };
-  for (let i = 0; i < 600; i++) await actor.send('POST /v1/checkout/sessions', { body, key: `s${i}` });
-  await actor.restart();
-  actor.clock.advance(25 * 3_600_000);
+  const actor = await withMuchOverdue();
   let runs = 0;
   const { soon } = actor;
   actor.soon = (action) => {
