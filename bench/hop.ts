@@ -16,8 +16,9 @@ import {
 } from 'node:worker_threads';
 import { Link } from '../src/cluster/link.ts';
 import { connectToNode, createNodeServer, proofByKey } from '../src/cluster/node-tls.ts';
-import { AnswerWriter, RequestWriter, readAnswers, readRequests } from '../src/shard/frames.ts';
+import { AnswerWriter, RequestWriter, readAnswers } from '../src/shard/frames.ts';
 import { freePort } from '../test/free-port.ts';
+import { readRequests } from '../test/shard/read-requests.ts';
 import { bench, counts, positive } from './options.ts';
 import { median } from './report.ts';
 

@@ -336,10 +336,6 @@ class AnswerReader extends FrameReader {
   }
 }
 
-export function readRequests(bytes: ArrayBuffer, each: (frame: RequestFrame) => void): void {
-  for (const reader = new RequestReader(bytes); reader.left > 0; ) each(reader.next());
-}
-
 export function readAnswers(bytes: ArrayBuffer, each: (frame: AnswerFrame) => void): void {
   for (const reader = new AnswerReader(bytes); reader.left > 0; ) each(reader.next());
 }

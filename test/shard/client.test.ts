@@ -9,9 +9,10 @@ import { createIdFactory } from '../../src/core/ids.ts';
 import { slotOf } from '../../src/core/slot.ts';
 import { matchRoute } from '../../src/edge/http/router.ts';
 import { type NoAnswer, type Port, ShardClient, workForFreeShard } from '../../src/shard/client.ts';
-import { type AnswerFrame, AnswerWriter, answerFlags, readRequests } from '../../src/shard/frames.ts';
+import { type AnswerFrame, AnswerWriter, answerFlags } from '../../src/shard/frames.ts';
 import { type ClientBounds, unbounded } from '../../src/shard/lane.ts';
 import type { FromShard, ToShard } from '../../src/shard/protocol.ts';
+import { readRequests } from './read-requests.ts';
 
 /** A port that a test holds the other end of. */
 class FakePort implements Port {

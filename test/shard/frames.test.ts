@@ -10,10 +10,10 @@ import {
   type RequestFrame,
   RequestWriter,
   readAnswers,
-  readRequests,
   requestFlags,
   SpareBuffers,
 } from '../../src/shard/frames.ts';
+import { readRequests } from './read-requests.ts';
 
 const request: RequestFrame = {
   correlation: 1,

@@ -6,15 +6,10 @@ import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 import type { Port, ShardClient } from '../../../src/shard/client.ts';
 import { turnBytes } from '../../../src/shard/fair-queue.ts';
-import {
-  type AnswerFrame,
-  type RequestFrame,
-  RequestReader,
-  readAnswers,
-  requestFlags,
-} from '../../../src/shard/frames.ts';
+import { type AnswerFrame, type RequestFrame, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
 import type { ClientBounds } from '../../../src/shard/lane.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
+import { readRequests } from '../../shard/read-requests.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import type { End } from './channel.ts';
 import { FairShare } from './fair-share.ts';
@@ -191,9 +186,7 @@ export class Admission {
   }
 
   #isSent(batch: ArrayBuffer): void {
-    const requests = new RequestReader(batch);
-    while (requests.left > 0) {
-      const { correlation, requestId, org } = requests.next();
+    readRequests(batch, ({ correlation, requestId, org }) => {
       const lane = correlation & 1;
       this.#sent.set(correlation, requestId);
       this.#inFlight[lane]!++;
@@ -205,7 +198,7 @@ export class Admission {
       this.#waiting.delete(requestId);
       this.#fair[lane]!.left(requestId);
       this.#passes(org, lane);
-    }
+    });
     for (const inFlight of this.#inFlight)
       this.#world.judge.check(
         'what waits is bounded',
@@ -246,12 +239,7 @@ export class Admission {
   }
 
   #hasArrived(batch: ArrayBuffer): void {
-    if (!this.#isFar) return;
-    const requests = new RequestReader(batch);
-    while (requests.left > 0) {
-      const request = requests.next();
-      this.#asked(request.requestId, request);
-    }
+    if (this.#isFar) readRequests(batch, (request) => this.#asked(request.requestId, request));
   }
 
   /** A message leaves the shard. `onAnswer` hears of each request that it answers. */
