@@ -3,10 +3,11 @@
 // in flight, so that the reports that gathered while a shard was stopped, or its disk full, arrive
 // in portions that fit a commit batch.
 
+import { pieceSize } from '../core/piece-size.ts';
 import type { EndpointReport } from '../shard/protocol.ts';
 
 /** Reports in flight to a shard: with receivers' answers of 1 KiB these are 256 KiB. */
-const reportsInFlightMax = 256;
+const reportsInFlightMax = pieceSize(256);
 /** A report that is not acknowledged within this time is sent again. */
 const againMs = 5_000;
 

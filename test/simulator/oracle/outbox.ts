@@ -94,7 +94,7 @@ export class Outbox {
     return slotOf(endpoint) % this.#threads.length;
   }
 
-  /** A thread reports attempts, which `take` records. While writes are refused the thread keeps what is not acknowledged. */
+  /** A thread reports attempts, which `take` records. It keeps those that are not acknowledged, because writes are refused. */
   reported(
     batch: CommitBatch,
     peer: Peer,
@@ -105,25 +105,43 @@ export class Outbox {
     if (open) this.#threads[number] = { ...newThread(), peer };
     const thread = this.#threads[number];
     const isHeard = thread?.peer === peer;
-    const [outcomes, fresh] = [[] as DeliveryOutcome[], new Map<string, (typeof reports)[number]>()];
+    const [outcomes, fresh] = [[] as DeliveryOutcome[], new Map<string, EndpointReport>()];
     for (const report of reports) {
       const { delivery, number } = report;
       const isNew = this.#table.get('delivery', delivery)?.attempt_count === number;
       if (isHeard && isNew && !fresh.has(delivery)) fresh.set(delivery, report);
     }
-    const refused = state.refusesWrites;
+    const takenMax = state.refusesWrites ? 0 : fresh.size;
+    const { length: others } = batch.acknowledged(number);
     this.#written = [];
     take((outcome) => outcomes.push(outcome));
-    if (refused || state.refusesWrites || !this.#world.fitsTogether) {
-      const taken = new Set(batch.acknowledged(number).map((each) => `${each.delivery} ${each.number}`));
-      for (const report of reports)
-        if (!this.#world.fitsTogether || taken.has(`${report.delivery} ${report.number}`))
-          this.#ended(thread, report, batch.serviceMs);
+    if (!this.#world.fitsTogether) {
+      for (const report of reports) this.#ended(thread, report, batch.serviceMs);
       for (const attempt of this.#written) this.#quota.answerOf(attempt, attempt, batch.serviceMs);
       return;
     }
-    const answers = this.#answersOf(fresh.values(), batch.serviceMs);
-    const wanted = [...fresh.values()].map(({ delivery, endpoint, result }) => {
+    const acknowledged = batch.acknowledged(number).slice(others);
+    const takenMin = state.refusesWrites ? 0 : fresh.size;
+    const { length: taken } = acknowledged.filter(({ delivery }) => fresh.has(delivery));
+    this.#check(
+      takenMin <= taken && taken <= takenMax ? null : `${taken} of ${fresh.size} reports are taken`,
+    );
+    // What is refused comes last: no room becomes free meanwhile.
+    const refused = new Set([...fresh.keys()].slice(taken));
+    const ended = isHeard ? reports.filter(({ delivery }) => !refused.has(delivery)) : [];
+    const isWhole = isDeepStrictEqual(acknowledged, ended.map(recordedOf));
+    this.#check(isWhole ? null : `${acknowledged.length} reports are acknowledged, not ${ended.length}`);
+    this.#judgeTaken([...fresh.values()].slice(0, taken), outcomes, batch.serviceMs, state);
+    for (const report of ended) this.#ended(thread, report, batch.serviceMs);
+  }
+
+  #judgeTaken(
+    taken: readonly EndpointReport[],
+    outcomes: readonly DeliveryOutcome[],
+    serviceMs: number,
+    { settings }: Pick<ShardState, 'settings'>,
+  ): void {
+    const wanted = taken.map(({ delivery, endpoint, result }) => {
       if (this.#table.get('webhook_endpoint', endpoint)?.status !== 'deleted')
         this.health.add(endpoint, result);
       const status = this.#table.get('delivery', delivery)?.status ?? 'ended';
@@ -133,23 +151,19 @@ export class Outbox {
       isDeepStrictEqual(outcomes, wanted) ? null : `attempts are counted as ${outcomes}, not ${wanted}`,
     );
     const found = this.#written.map(({ answer }) => answer);
+    const answers = this.#answersOf(taken, serviceMs);
     this.#check(
       isDeepStrictEqual(found, answers)
         ? null
         : `of answers ${JSON.stringify(found)} are kept, not ${JSON.stringify(answers)}`,
     );
     const newest = this.#written.at(-1);
-    const beyond = newest && keptBeyond(newest, this.#table.all('attempt'), state.settings);
+    const beyond = newest && keptBeyond(newest, this.#table.all('attempt'), settings);
     this.#check(
       beyond === undefined
         ? null
         : `${beyond?.id} is kept, and ${newest?.id} has the number ${newest?.serial}`,
     );
-    if (!isHeard) return;
-    const acknowledged = reports.length === 0 ? [] : batch.acknowledged(number).slice(-reports.length);
-    const isWhole = reports.every(({ delivery }, i) => acknowledged[i]?.delivery === delivery);
-    this.#check(isWhole ? null : `of ${reports.length} reports not all are acknowledged`);
-    for (const report of reports) this.#ended(thread, report, batch.serviceMs);
   }
 
   /** A lease ends with the report of its attempt. */
@@ -166,8 +180,8 @@ export class Outbox {
   }
 
   /** What is to be kept of the answers to attempts that become records. */
-  #answersOf(reports: Iterable<EndpointReport>, serviceMs: number): (string | null)[] {
-    return [...reports].flatMap(({ delivery, number, result }) => {
+  #answersOf(reports: readonly EndpointReport[], serviceMs: number): (string | null)[] {
+    return reports.flatMap(({ delivery, number, result }) => {
       const record = this.#table.get('delivery', delivery);
       const isTold = record === undefined || (number === 0 && result.failure === null);
       return isTold ? [] : [this.#quota.answerOf(record, result, serviceMs)];
@@ -309,6 +323,10 @@ export class Outbox {
       this.#check(late === undefined ? null : `${late?.id} is due since ${late?.due_at_ms} and not leased`);
     }
   }
+}
+
+function recordedOf({ endpoint, delivery, number }: EndpointReport): OutboxBatch['recorded'][number] {
+  return { endpoint, delivery, number };
 }
 
 function newThread(): Omit<Thread, 'peer'> {
