@@ -160,7 +160,16 @@ export class PostgresServer {
     if (how === 'kill') this.#signal('SIGKILL');
     child.kill(how === 'kill' ? 'SIGKILL' : 'SIGINT');
     await ended;
-    if (how === 'kill') rmSync(join(this.folder, 'postmaster.pid'), { force: true });
+    if (how === 'kill') await this.#clearUp();
+  }
+
+  /** Removes what a server that was killed leaves: of shared memory a machine has only some thousand pieces. */
+  async #clearUp(): Promise<void> {
+    const file = join(this.folder, 'postmaster.pid');
+    if (!existsSync(file)) return;
+    const [, piece] = readFileSync(file, 'latin1').split('\n')[6]?.trim().split(/ +/) ?? [];
+    rmSync(file);
+    if (piece !== undefined) await run('ipcrm', ['-m', piece]);
   }
 
   /** Makes a primary of this standby. */
