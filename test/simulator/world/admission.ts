@@ -2,10 +2,11 @@
 // back, and what the shard appends because of it. So it is seen whether what waits is bounded, whether the organizations take
 // turns, and whether a request runs whose client has gone.
 
+import { isDeepStrictEqual } from 'node:util';
 import { routeTable } from '../../../src/contract/routes/table.ts';
 import type { LogBatch } from '../../../src/journal/journal.ts';
 import type { Port, ShardClient } from '../../../src/shard/client.ts';
-import { turnBytes } from '../../../src/shard/fair-queue.ts';
+import { type NoRoom, turnBytes } from '../../../src/shard/fair-queue.ts';
 import { type AnswerFrame, type RequestFrame, readAnswers, requestFlags } from '../../../src/shard/frames.ts';
 import type { ClientBounds } from '../../../src/shard/lane.ts';
 import type { FromShard, ToShard } from '../../../src/shard/protocol.ts';
@@ -52,6 +53,8 @@ export class Admission {
   #reads: PromptReads | null = null;
   /** Another node runs the shard: what is long on its way to it and back is not the shard's fault. */
   #isFar = false;
+  /** Since when a commit has waited for the disk, as far as the edge was told; null: none does. */
+  #stalledSinceMs: number | null = null;
   readonly #long = new LongAnswers();
   /** Of reads and of writes. */
   readonly #fair: readonly FairShare[];
@@ -73,6 +76,7 @@ export class Admission {
     const reads = new PromptReads(this.#world, far ?? this.#edge, undurable);
     this.#reads = reads;
     this.#isFar = far !== null;
+    this.#stalledSinceMs = null;
     this.#waiting.clear();
     this.#withdrawnAt.clear();
     this.#inFlight.fill(0);
@@ -82,7 +86,7 @@ export class Admission {
         readAnswers(message, (answer) => this.#isAnswered(answer));
         return;
       }
-      if ('stalledMs' in message) this.#long.isStalled = message.stalledMs !== null;
+      if ('stalledMs' in message) this.#hearsOfStall(message.stalledMs);
       if (far === null) reads.hears(message);
     });
     const on: Port['on'] = (event: string, listener: (message: FromShard) => void) =>
@@ -100,6 +104,34 @@ export class Admission {
     return { postMessage, on, close };
   }
 
+  /** Whether there is no room for a request, so that its body is not even read. */
+  turnsAway(requestId: string, { org, route, body }: Given, client: ShardClient): boolean {
+    if (body.length === 0) return false;
+    const lane = laneOf[route]!;
+    const refused = { ...client.refused };
+    const noAnswer = client.refusal(route, org, body.length);
+    if (!client.connected) return noAnswer !== null;
+    const reason = this.#fair[lane]!.turnedAway(requestId, org, body.length, noAnswer !== null);
+    this.#judgeRefused(client, refused, reason === null ? [] : [reason]);
+    return noAnswer !== null;
+  }
+
+  /** Its client counts what it refuses, and why. */
+  #judgeRefused(client: ShardClient, before: ShardClient['refused'], reasons: readonly NoRoom[]): void {
+    const wanted = { ...before };
+    for (const reason of reasons) wanted[reason]++;
+    this.#world.judge.check(
+      'who is refused uses most',
+      isDeepStrictEqual({ ...client.refused }, wanted),
+      () => `${JSON.stringify(client.refused)} are counted as refused, and not ${JSON.stringify(wanted)}`,
+    );
+  }
+
+  #hearsOfStall(stalledMs: number | null): void {
+    this.#long.isStalled = stalledMs !== null;
+    this.#stalledSinceMs = stalledMs === null ? null : this.#world.simulation.nowMs - stalledMs;
+  }
+
   /** The client gets a request by `send`, and sends it, keeps it or refuses it. */
   given(
     requestId: string,
@@ -115,11 +147,14 @@ export class Admission {
       send();
       return;
     }
-    this.#fair[lane]!.given(requestId, org, body.length, () => {
+    this.#judgeStalled(client);
+    const refused = { ...client.refused };
+    const reasons = this.#fair[lane]!.given(requestId, org, body.length, () => {
       this.#refused = [];
       send();
       return this.#refused;
     });
+    this.#judgeRefused(client, refused, reasons);
     this.#judgeWaiting();
   }
 
@@ -139,6 +174,17 @@ export class Admission {
     let reads = this.#inFlight[0]!;
     for (const { lane } of this.#waiting.values()) if (lane === 0) reads++;
     return reads < this.#bounds.sentMax && this.#long.mayAsk(org);
+  }
+
+  /** Whoever asks whether the service is ready is told by the client for how long the disk has kept a commit waiting. */
+  #judgeStalled({ stalledMs }: ShardClient): void {
+    const { simulation, judge } = this.#world;
+    const wanted = this.#stalledSinceMs === null ? 0 : simulation.nowMs - this.#stalledSinceMs;
+    judge.check(
+      'the edge knows that the disk stalls',
+      stalledMs === wanted,
+      () => `a commit is said to have waited for ${stalledMs} ms, and it has for ${wanted} ms`,
+    );
   }
 
   #judgeWaiting(): void {

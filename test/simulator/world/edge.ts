@@ -19,7 +19,7 @@ import { shardOfOrganization } from '../../../src/shard/shard-map.ts';
 import type { Machine } from '../disk/machine.ts';
 import type { Lane } from '../kernel/simulation.ts';
 import { Admission } from './admission.ts';
-import { channel, type Path } from './channel.ts';
+import { channel, type End, type Path } from './channel.ts';
 import type { ShardThread } from './shard-thread.ts';
 import type { World } from './world.ts';
 
@@ -85,6 +85,8 @@ export class Edge {
   readonly #keys = new KeyRing();
   readonly #clients: readonly ShardClient[];
   readonly #admissions: readonly Admission[];
+  /** The connections to the shards. */
+  readonly #ports = new Map<number, End<ToShard, FromShard>>();
 
   constructor(options: EdgeOptions) {
     const { world, machine, shards, keys } = options;
@@ -110,9 +112,10 @@ export class Edge {
     const isFar = path.there.length > 0;
     const admission = this.#admissions[number]!;
     thread.connect(far, admission);
-    simulation.soon(this.lane, () =>
-      this.#clients[number]!.connect(admission.watched(near, thread.undurable, isFar ? thread.lane : null)),
-    );
+    simulation.soon(this.lane, () => {
+      this.#ports.set(number, near);
+      this.#clients[number]!.connect(admission.watched(near, thread.undurable, isFar ? thread.lane : null));
+    });
   }
 
   isConnected(number: number): boolean {
@@ -121,7 +124,16 @@ export class Edge {
 
   /** The shard has ended: all that waits for it is refused. */
   disconnect(number: number): void {
-    this.#options.world.simulation.soon(this.lane, () => this.#clients[number]!.disconnect());
+    const { simulation, judge } = this.#options.world;
+    simulation.soon(this.lane, () => {
+      this.#ports.get(number)?.hangUp();
+      const { waitingCount, waitingBytes } = this.#clients[number]!;
+      judge.check(
+        'what waits is bounded',
+        waitingCount + waitingBytes === 0,
+        () => `${waitingCount} requests with ${waitingBytes} bytes wait for shard ${number}, which has ended`,
+      );
+    });
   }
 
   /** Nothing is asked of any shard any more. */
@@ -204,6 +216,10 @@ export class Edge {
         retryAfterSeconds,
       });
     };
+    if (admission.turnsAway(requestId, frame, client)) {
+      done(null);
+      return;
+    }
     let correlation = 0;
     admission.given(requestId, frame, client, () => {
       correlation = client.send(frame, onAnswer);

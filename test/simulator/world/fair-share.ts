@@ -1,6 +1,7 @@
 // Who is refused where little may wait for a shard, once more: nobody while there is room, and then whoever uses most. What a client
 // has sent and what it keeps follows from what it was given, what it sends, and what is answered.
 
+import type { NoRoom } from '../../../src/shard/fair-queue.ts';
 import type { ClientBounds } from '../../../src/shard/lane.ts';
 import type { LongAnswers } from './long-answers.ts';
 import type { World } from './world.ts';
@@ -47,8 +48,37 @@ export class FairShare {
     return this.#isOpen && this.#long?.mayAsk(org) !== false;
   }
 
-  /** The client is given a request by `give`, which returns the ids of those that it refuses meanwhile. */
-  given(id: string, org: string, bodyBytes: number, give: () => readonly string[]): void {
+  /** A new request of an organization is sent at once: none of it waits. */
+  #isFreeFor(org: string): boolean {
+    return this.maySend(org) && ![...this.#queue.values()].some((each) => each.org === org);
+  }
+
+  /** An organization would use more than its part. */
+  #isTooMuch(used: number): boolean {
+    const { organizationShare } = this.#bounds.queue;
+    return organizationShare < 1 && used > organizationShare;
+  }
+
+  /** A request is refused before its body is read, or not. Why it is; null: it is not. */
+  turnedAway(id: string, org: string, bodyBytes: number, isRefused: boolean): NoRoom | null {
+    const kept = [...this.#queue.values(), { org, bytes: smallBytes + bodyBytes }];
+    const used = this.#shareOf(org, kept);
+    const isTooMuch = this.#isTooMuch(used);
+    const isFree = this.#isFreeFor(org);
+    const [must, may] = [!isFree && isTooMuch, !isFree && (isTooMuch || !this.#canMakeRoom(used, kept))];
+    this.#world.judge.check(
+      'who is refused uses most',
+      isRefused ? may : !must,
+      () => `the body of ${id} of ${org} ${isRefused ? 'is not read, and there is room' : 'is read in vain'}`,
+    );
+    return isRefused ? (isTooMuch ? 'organization' : 'full') : null;
+  }
+
+  /**
+   * The client is given a request by `give`, which returns the ids of those that it refuses meanwhile. Returns why each of them is
+   * refused.
+   */
+  given(id: string, org: string, bodyBytes: number, give: () => readonly string[]): NoRoom[] {
     const waits = [...this.#queue.values()].map((each) => each.org);
     const forgotten = waits.find((each) => this.maySend(each));
     this.#world.judge.check(
@@ -56,7 +86,7 @@ export class FairShare {
       forgotten === undefined,
       () => `a request of ${forgotten} waits, and may be sent`,
     );
-    const isFree = this.maySend(org) && !waits.includes(org);
+    const isFree = this.#isFreeFor(org);
     if (isFree) this.#sends(id, org, bodyBytes);
     const kept = { org, bytes: smallBytes + bodyBytes };
     const queued = new Map(this.#queue);
@@ -66,19 +96,18 @@ export class FairShare {
     const check = (holds: boolean, what: string) =>
       judge.check('who is refused uses most', holds, () => `${id} of ${org} ${what}`);
     const used = this.#shareOf(org, [...before, kept]);
-    const { organizationShare } = this.#bounds.queue;
+    const isTooMuch = this.#isTooMuch(used);
     if (refused.includes(id)) {
       this.#sent.delete(id);
-      const isTooMuch = organizationShare < 1 && used > organizationShare;
       check(
         !isFree && (isTooMuch || !this.#canMakeRoom(used, [...before, kept])),
         'is refused, and there is room',
       );
-      return;
+      return [isTooMuch ? 'organization' : 'full'];
     }
-    if (isFree) return;
+    if (isFree) return [];
     this.#queue.set(id, kept);
-    check(used <= organizationShare || organizationShare >= 1, 'has more than its part');
+    check(!isTooMuch, 'has more than its part');
     for (const other of refused) {
       const evicted = queued.get(other);
       if (evicted === undefined) continue;
@@ -91,6 +120,7 @@ export class FairShare {
       this.#share([...queued.values(), kept]) <= 1,
       () => `${queued.size + 1} requests wait at the edge, which is more than may`,
     );
+    return refused.map(() => 'largest');
   }
 
   #shareOf(org: string, kept: readonly Kept[]): number {
