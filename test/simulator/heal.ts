@@ -7,7 +7,7 @@ import { auditDayCap } from './world/day-cap.ts';
 import { keepShard } from './world/earlier-shard.ts';
 import type { Healing } from './world/healing.ts';
 import { payAtLastMoment } from './world/last-moment.ts';
-import { auditLater, hasLater } from './world/later.ts';
+import { auditLater, hasLater, verifyWhatIsLeft } from './world/later.ts';
 import { auditDamage } from './world/scrubbing.ts';
 import { settleAll } from './world/settled-calls.ts';
 import type { World } from './world/world.ts';
@@ -78,7 +78,10 @@ export async function heal(healing: Healing): Promise<void> {
   }
   if (judge.finding === null && kept !== null)
     await until(simulation.nowMs + healingMs, useTools(world, kept));
-  if (judge.finding === null && hasLater(simulation.seed)) await auditLater(healing);
+  if (judge.finding === null && hasLater(simulation.seed)) {
+    await auditLater(healing);
+    await verifyWhatIsLeft(healing);
+  }
   // Once more as it is left: all that was told must be there after a stop and a start.
   host.stop();
   await until(simulation.nowMs + healingMs, () => host.isReady && host.starts > 1);

@@ -3,6 +3,7 @@
 import type { Scheduler } from '../../../src/core/scheduler.ts';
 import { existingDataFolder } from '../../../src/data-folder/data-folder.ts';
 import { reshardLocked } from '../../../src/data-folder/reshard.ts';
+import { verifyFolder } from '../../../src/data-folder/verify-folder.ts';
 import type { StoredRecord } from '../../../src/domain/record.ts';
 import { JournalDamaged } from '../../../src/journal/journal.ts';
 import { Folder } from '../disk/volume.ts';
@@ -221,6 +222,21 @@ export class Host implements Runs {
         await reshardLocked(old, { shards, segmentBytesMax, scheduler });
       }),
     );
+  }
+
+  /** Stops the service, has `payments verify` look at its folder, and starts it again. */
+  verify(): void {
+    const { service } = this;
+    if (service === null || !this.isReady) return;
+    this.#world.note('verify');
+    this.#insteadOfService('verify', service, async () => {
+      const { findings } = await verifyFolder(await existingDataFolder(dataDir), () => {});
+      this.#world.judge.check(
+        'records agree with each other',
+        findings.length === 0,
+        () => `payments verify finds ${JSON.stringify(findings)}`,
+      );
+    });
   }
 
   /** Stops the service, has a command do its work on the folder, and starts the service again. */

@@ -13,6 +13,7 @@ import type { Time } from './clients.ts';
 import { useUpDay } from './day-cap.ts';
 import { followLists } from './followed-lists.ts';
 import { asked, type Healing, type Until } from './healing.ts';
+import type { Host } from './host.ts';
 import type { Runs } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -52,6 +53,7 @@ const putForwardShare = 0.3;
 const anotherDayShare = 0.3;
 const waitingShare = 0.1;
 const enabledShare = 0.3;
+const verifiedShare = 0.25;
 /** By then what was due has expired. A start with much of that goes on without a pause, so time would stand still here. */
 const soonMs = 3_000;
 const writtenMs = 1_000;
@@ -162,6 +164,19 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
       clients.outstanding === 0 && host.isIdle,
       () => `${clients.outstanding} requests and ${host.openWork} others are open still`,
     );
+}
+
+/** Nothing is missed of what is gone, nor once the folder is laid out for another number of shards. */
+export async function verifyWhatIsLeft({ world, host, until }: Healing<Host>): Promise<void> {
+  const { simulation, judge } = world;
+  const random = new Random(`${simulation.seed}/verified`);
+  if (judge.finding !== null || !random.chance(verifiedShare)) return;
+  if (random.chance(0.7)) {
+    host.reshard(random.between(1, 4));
+    await until(simulation.nowMs + settleMs, () => host.isReady);
+  }
+  host.verify();
+  await until(simulation.nowMs + settleMs, () => host.isReady);
 }
 
 /**
