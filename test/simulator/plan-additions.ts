@@ -179,6 +179,22 @@ export function withTools(plan: Plan): Plan {
   return withSteps(plan, added);
 }
 
+const edgelessShare = 0.08;
+
+/** In some runs the edge's thread ends some times, while members export what there is. */
+export function withDeadEdges(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/dead edges`);
+  if (!random.chance(edgelessShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const added: NewStep[] = [];
+  for (let i = random.between(1, 3); i > 0; i--) {
+    const atMs = random.below(endMs);
+    added.push({ kind: 'fault', what: 'dead edge thread', atMs });
+    added.push(...actsFrom(atMs - 1_500, 3_000, random, [2, 4], ['export', 'export', 'retrieve', 'list']));
+  }
+  return withSteps(plan, added);
+}
+
 const limitedShare = 0.3;
 
 /** In some runs members export what there is, and operators change limits for a while, of which people want to know. */

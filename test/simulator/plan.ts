@@ -10,6 +10,7 @@ import {
   withCancelsAmidPayments,
   withCrowdedOutboxes,
   withDamage,
+  withDeadEdges,
   withEndsAmidWork,
   withEndsAtCommits,
   withExportsAndLimits,
@@ -53,6 +54,7 @@ export const faultKinds = [
   'clock set',
   'suspended',
   'dead webhook thread',
+  'dead edge thread',
   'lying sync',
   'backup',
   'restore elsewhere',
@@ -215,6 +217,7 @@ const acts: readonly (readonly [weight: number, what: ActKind])[] = [
 /** The others come with the plans that have some. */
 type ScatteredFault = Exclude<
   FaultKind,
+  | 'dead edge thread'
   | 'lying sync'
   | 'backup'
   | 'restore elsewhere'
@@ -260,7 +263,8 @@ export function planWithoutNodes(seed: string): Plan {
   const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
   const forgetful = withRefusedOutcomes(withForgottenCalls(ended));
   const decided = withCancelsAmidPayments(withLateDecisions(forgetful));
-  return withLaterStart(withOddBodies(withFailingReceivers(withCrowdedOutboxes(decided))));
+  const crowded = withOddBodies(withFailingReceivers(withCrowdedOutboxes(decided)));
+  return withLaterStart(withDeadEdges(crowded));
 }
 
 export type NewStep = Omit<Step, 'number'>;

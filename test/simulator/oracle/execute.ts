@@ -11,5 +11,5 @@ export function execute(state: ShardState, batch: CommitBatch, to: ReplyTo, fram
   const oracle = oracleOfBatch(state, batch);
   oracle?.batches.takes(batch, frame.body.length);
   if (oracle === undefined) run();
-  else oracle.requests.execute(frame, batch, state, run);
+  else oracle.requests.execute(frame, to.peer, batch, state, run);
 }

@@ -10,6 +10,7 @@ import type { Now } from '../../../src/core/clock.ts';
 import { createMoroccoCalendar } from '../../../src/core/morocco-day.ts';
 import { activeLimits } from '../../../src/domain/active-limits.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
+import type { Peer } from '../../../src/shard/commit-batch.ts';
 import type { LimitLevels } from '../../../src/shard/protocol.ts';
 import type { LimitHeaders, ScopeCounts } from '../../../src/shard/scope.ts';
 
@@ -49,8 +50,8 @@ export class Limits {
   #endsMs = Infinity;
   readonly #levels = new Map<Bucket, Level>();
   #today = { day: '', requests: 0, creations: 0 };
-  /** The exports that are under way. */
-  readonly exports = new Set<string>();
+  /** The exports that are under way, by the ids of their requests, and who streams each. */
+  readonly exports = new Map<string, Peer>();
 
   /** `counts`: what an earlier process has stored. */
   constructor(account: ShardAccount, livemode: boolean, now: Now, counts: ScopeCounts | null) {

@@ -62,10 +62,10 @@ export class Oracle {
   ) {
     this.#world = world;
     this.#model = new Model(records);
-    this.requests = new Requests(world.answers, new DurableReads(world, undurable), accounts, counts);
+    this.requests = new Requests(world.answers, new DurableReads(world, undurable), accounts, counts, now);
     this.batches = new Batches(world, now);
     this.outbox = new Outbox(world, this.#model.table, webhookThreads);
-    this.promptness = new Promptness(world, this.outbox, [
+    this.promptness = new Promptness(world, this.outbox, this.requests, [
       ...this.#model.table.all('charge'),
       ...this.#model.table.all('checkout_session'),
       ...this.#model.table.all('delivery'),

@@ -6,6 +6,7 @@ import type { Change } from '../../../src/domain/record.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import type { World } from '../world/world.ts';
 import type { Outbox } from './outbox.ts';
+import type { Requests } from './requests.ts';
 
 /** Two ticks of a shard that has nothing to do, and a commit between them. */
 const lateMs = 2_500;
@@ -15,6 +16,7 @@ const deliveryRetentionMs = 30 * 86_400_000;
 export class Promptness {
   readonly #world: World;
   readonly #outbox: Outbox;
+  readonly #requests: Requests;
   /** When each delivery has ended. */
   readonly #ended = new Map<string, number>();
   /** None has ended before. */
@@ -25,9 +27,10 @@ export class Promptness {
   #calmSinceMs = Infinity;
   #lastMs = 0;
 
-  constructor(world: World, outbox: Outbox, records: Iterable<Change>) {
+  constructor(world: World, outbox: Outbox, requests: Requests, records: Iterable<Change>) {
     this.#world = world;
     this.#outbox = outbox;
+    this.#requests = requests;
     for (const record of records) this.changed(record);
   }
 
@@ -57,6 +60,11 @@ export class Promptness {
     const sinceMs = serviceMs - lateMs;
     if (this.#calmSinceMs > sinceMs) return;
     this.judgeDue(sinceMs);
+    this.#world.judge.check(
+      'what is due is done in time',
+      this.#requests.knowsOfGone(sinceMs),
+      () => 'somebody has gone, and the exports that they have begun count still',
+    );
     if (this.#world.isDamaged) return;
     this.#outbox.judgeLate(sinceMs);
     this.#judgePruned(sinceMs - deliveryRetentionMs - lateMs);

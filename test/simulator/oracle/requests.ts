@@ -1,6 +1,7 @@
 // What a shard makes of the requests that it takes: whether each is admitted by its limits, what stops it at a gate, and whether
 // it runs. So it is known what its answer must say (answers.ts) before it is sent.
 
+import { isDeepStrictEqual } from 'node:util';
 import { unavailable } from '../../../src/contract/errors/table.ts';
 import type { Route } from '../../../src/contract/routes/route.ts';
 import { routeTable } from '../../../src/contract/routes/table.ts';
@@ -11,6 +12,7 @@ import type { NetworkCallRecord } from '../../../src/domain/record.ts';
 import type { Checkpoint } from '../../../src/journal/journal.ts';
 import type { ShardAccount } from '../../../src/shard/account.ts';
 import type { AnyOutcome } from '../../../src/shard/answer.ts';
+import type { Peer } from '../../../src/shard/commit-batch.ts';
 import { type RequestFrame, requestFlags } from '../../../src/shard/frames.ts';
 import { readCounts } from '../../../src/shard/metadata.ts';
 import type { ShardState } from '../../../src/shard/shard-state.ts';
@@ -24,27 +26,32 @@ export class Requests {
   readonly #reads: DurableReads;
   readonly #accounts: Map<string, ShardAccount>;
   readonly #counts: Pick<Checkpoint, 'getMetadata'>;
+  readonly #now: () => Now;
   readonly #scopes = new Map<string, Limits>();
   /** The keys of requests that wait for a network or a name server, by their ids. */
   readonly #running = new Map<string, string>();
   /** Requests, with a key or without, that wait for one. */
   readonly #waiting = new Set<string>();
-  /** The ids of the requests that were executed and not answered yet. */
+  /** The ids of the requests that have arrived and are not answered yet. */
   readonly #unanswered = new Set<string>();
+  /** Since when those have gone of whose end the shard does not know yet, in service time. */
+  readonly #gone = new Map<Peer, number>();
   /** The id of the request that is executed, and whether it runs. */
   #executed: { readonly requestId: string; runs: boolean } | null = null;
 
-  /** `counts`: where an earlier process has stored them. */
+  /** `counts`: where an earlier process has stored them. `now`: the time of the shard. */
   constructor(
     answers: Answers,
     reads: DurableReads,
     accounts: Iterable<ShardAccount>,
     counts: Pick<Checkpoint, 'getMetadata'>,
+    now: () => Now,
   ) {
     this.#answers = answers;
     this.#reads = reads;
     this.#accounts = new Map([...accounts].map((account) => [account.id, account]));
     this.#counts = counts;
+    this.#now = now;
   }
 
   /** Hears of what changes limits, and of addresses that were looked up in vain. `calls`: to networks, that are open. */
@@ -65,6 +72,13 @@ export class Requests {
     };
     Object.assign(state, { checkAddress: checkAndTell });
     const [get, putAccount] = [scopes.get.bind(scopes), scopes.putAccount.bind(scopes)];
+    const disconnected = scopes.disconnected.bind(scopes);
+    scopes.disconnected = (peer) => {
+      this.#gone.delete(peer);
+      for (const { exports } of this.#scopes.values())
+        for (const [id, by] of exports) if (by === peer) exports.delete(id);
+      disconnected(peer);
+    };
     scopes.get = (org, livemode, now) => {
       this.limitsOf(org, livemode, now);
       return get(org, livemode, now);
@@ -87,8 +101,18 @@ export class Requests {
     return limits;
   }
 
-  /** `run` executes a request. */
-  execute(frame: RequestFrame, now: Now, state: ShardState, run: () => void): void {
+  /** Somebody who has asked for something has gone. */
+  goes(peer: Peer): void {
+    this.#gone.set(peer, this.#now().serviceMs);
+  }
+
+  /** Whether the shard knows of all that had gone by then. */
+  knowsOfGone(serviceMs: number): boolean {
+    return [...this.#gone.values()].every((goneMs) => goneMs > serviceMs);
+  }
+
+  /** `run` executes a request of `peer`. */
+  execute(frame: RequestFrame, peer: Peer, now: Now, state: ShardState, run: () => void): void {
     const { org, requestId, query, flags, id, idempotencyKey } = frame;
     const route = routeTable[frame.route] as Route;
     const livemode = (flags & requestFlags.livemode) !== 0;
@@ -109,7 +133,6 @@ export class Requests {
       ends: [],
     };
     this.#answers.expect(requestId, expected);
-    this.#unanswered.add(requestId);
     const { refusesWrites } = state;
     const executed = { requestId, runs: false };
     this.#executed = executed;
@@ -125,11 +148,19 @@ export class Requests {
     } else if (refused !== null) expected.ends.push({ refused, isLate: false });
     else if (early !== null) expected.ends.push({ fault: early, isLate: false });
     else if (route.kind === 'export' && late === null) {
-      limits.exports.add(requestId);
+      limits.exports.set(requestId, peer);
       expected.ends.push({ body: '', stored: null });
     } else if (late === null && isUnavailable) expected.ends.push({ refused: unavailable, isLate: true });
     else expected.ends.push({ fault: late, isLate: true });
-    this.#answers.counted(requestId, limits.differsFrom(state.scopes.get(org, livemode, now).counts(), now));
+    const scope = state.scopes.get(org, livemode, now);
+    const isSame = isDeepStrictEqual([...scope.exports.keys()], [...limits.exports.keys()]);
+    const fault = isSame ? null : `${[...scope.exports.keys()]} are exported`;
+    this.#answers.counted(requestId, fault ?? limits.differsFrom(scope.counts(), now));
+  }
+
+  /** A request has reached the shard. */
+  arrived(requestId: string): void {
+    this.#unanswered.add(requestId);
   }
 
   /** An answer leaves the shard. */
@@ -137,7 +168,7 @@ export class Requests {
     if (this.#unanswered.delete(requestId)) this.#reads.leaves(requestId);
   }
 
-  /** The ids of requests that were executed, wait for nobody, and have no answer. */
+  /** The ids of requests that have arrived, wait for nobody, and have no answer. */
   get unanswered(): string[] {
     return [...this.#unanswered].filter((id) => !this.#waiting.has(id));
   }

@@ -1,5 +1,5 @@
-// The serial numbers of attempts, by which the oldest are found: a new one comes after all that are there. Those that were
-// removed do not count, since the numbers may begin anew once none is left.
+// The serial numbers of attempts, by which the oldest are found: a new one comes right after the newest that this process has
+// given, or else that is there. Those that were removed before do not count, since the numbers may begin anew once none is left.
 
 import { scopeOf } from '../../../src/domain/indexes.ts';
 import type { Change, RecordOf } from '../../../src/domain/record.ts';
@@ -9,6 +9,8 @@ type Attempt = Change & RecordOf<'attempt'>;
 export class Serials {
   /** By scope, of each attempt that is there. */
   readonly #ofScopes = new Map<string, Map<string, number>>();
+  /** By scope, the number of the attempt that was recorded last. */
+  readonly #last = new Map<string, number>();
 
   constructor(attempts: Iterable<Attempt>) {
     for (const attempt of attempts) this.#ofScope(attempt).set(attempt.id, attempt.serial ?? 0);
@@ -31,8 +33,10 @@ export class Serials {
     const serials = this.#ofScope(attempt);
     if (removed) serials.delete(id);
     if (!this.isNew(attempt)) return null;
-    const newest = Math.max(0, ...serials.values());
+    const scope = scopeOf(attempt.org, attempt.livemode);
+    const next = 1 + (this.#last.get(scope) ?? Math.max(0, ...serials.values()));
     serials.set(id, serial ?? 0);
-    return (serial ?? 0) > newest ? null : `${id} has the number ${serial}, and there is ${newest} already`;
+    this.#last.set(scope, serial ?? 0);
+    return serial === next ? null : `${id} has the number ${serial}, and ${next} comes next`;
   }
 }

@@ -674,6 +674,31 @@ const admission = [
     '} else if (owner.deficit < item.bytes) {',
     '} else if (Number.isNaN(owner.deficit)) {',
   ]),
+  bug('a body is read for which there is no room', [
+    'shard/client.ts',
+    'if (reason === null) return null;\n    this.refused[reason]++;\n    return',
+    'if (reason !== undefined) return null;\n    return',
+  ]),
+  bug('what the edge refuses is not counted', [
+    'shard/client.ts',
+    "if (reason === null) return;\n    this.refused[reason]++;\n    onAnswer('overloaded');",
+    "if (reason === null) return;\n    onAnswer('overloaded');",
+  ]),
+  bug('nobody is told for how long the disk stalls', [
+    'shard/client.ts',
+    'return this.#stalledSinceMs === null ? 0 :',
+    'return this.#stalledSinceMs !== null ? 0 : this.#stalledSinceMs === null ? 0 :',
+  ]),
+  bug('exports of an edge that has ended count for ever', [
+    'shard/shard.ts',
+    '        this.state.scopes.disconnected(mail.peer);\n',
+    '',
+  ]),
+  bug('a folder that is laid out anew forgets which events are gone', [
+    'shard/metadata.ts',
+    'Math.max(0, ...states.map((state) => state.horizonMs))',
+    '0',
+  ]),
   bug('a shard is sent more than it may have', [
     'shard/lane.ts',
     'return this.sent < sentMax && this.largeBytes < sentBytesMax;',

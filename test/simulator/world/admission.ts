@@ -274,18 +274,18 @@ export class Admission {
     }
   }
 
-  /** A message has reached the shard. */
-  arrived(message: ToShard): void {
-    if (message instanceof ArrayBuffer) this.#hasArrived(message.slice(0));
+  /** A message has reached the shard. `onRequest` hears of each request in it. */
+  arrived(message: ToShard, onRequest: (requestId: string) => void): void {
+    if (message instanceof ArrayBuffer)
+      readRequests(message.slice(0), (request) => {
+        onRequest(request.requestId);
+        if (this.#isFar) this.#asked(request.requestId, request);
+      });
     if (message instanceof ArrayBuffer || !('withdrawn' in message)) return;
     for (const correlation of message.withdrawn) {
       const id = this.#sent.get(correlation);
       if (id !== undefined) this.#withdrawnAt.set(id, this.#appended);
     }
-  }
-
-  #hasArrived(batch: ArrayBuffer): void {
-    if (this.#isFar) readRequests(batch, (request) => this.#asked(request.requestId, request));
   }
 
   /** A message leaves the shard. `onAnswer` hears of each request that it answers. */

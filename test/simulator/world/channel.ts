@@ -10,16 +10,13 @@ type Carry = (action: () => void) => void;
 export class End<Out, In> {
   /** What comes for this end. */
   readonly #carry: Carry;
-  /** What this end does by itself. */
-  readonly #soon: Carry;
   #other!: End<In, Out>;
   readonly #onMessage: ((message: In) => void)[] = [];
   readonly #onClose: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(carry: Carry, soon: Carry) {
+  constructor(carry: Carry) {
     this.#carry = carry;
-    this.#soon = soon;
   }
 
   join(other: End<In, Out>): void {
@@ -45,25 +42,27 @@ export class End<Out, In> {
     else this.#onClose.push(listener as () => void);
   }
 
-  /** Both ends hear of it. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#soon(() => this.#tell());
     const other = this.#other;
-    other.#carry(() => other.hangUp());
+    other.#carry(() => other.ended());
   }
 
-  /** The thread at the other end has ended. */
-  hangUp(): void {
+  /** The other end is closed, or its thread has ended. */
+  ended(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#tell();
-  }
-
-  #tell(): void {
     for (const listener of this.#onClose) listener();
   }
+}
+
+/** `near` and `far`: what carries messages to either end. */
+function joined<A, B>(near: Carry, far: Carry): [End<A, B>, End<B, A>] {
+  const ends: [End<A, B>, End<B, A>] = [new End<A, B>(near), new End<B, A>(far)];
+  ends[0].join(ends[1]);
+  ends[1].join(ends[0]);
+  return ends;
 }
 
 /** The ends of links that messages go out by, one after the other, on their way there and back; none within a node. */
@@ -86,11 +85,5 @@ export function channel<A, B>(
       (next, end) => () => end.send(next),
       () => simulation.soon(lane, action),
     )();
-  const ends: [End<A, B>, End<B, A>] = [
-    new End<A, B>(carry(back, near), carry([], near)),
-    new End<B, A>(carry(there, far), carry([], far)),
-  ];
-  ends[0].join(ends[1]);
-  ends[1].join(ends[0]);
-  return ends;
+  return joined(carry(back, near), carry(there, far));
 }

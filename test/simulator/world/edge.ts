@@ -126,7 +126,7 @@ export class Edge {
   disconnect(number: number): void {
     const { simulation, judge } = this.#options.world;
     simulation.soon(this.lane, () => {
-      this.#ports.get(number)?.hangUp();
+      this.#ports.get(number)?.ended();
       const { waitingCount, waitingBytes } = this.#clients[number]!;
       judge.check(
         'what waits is bounded',

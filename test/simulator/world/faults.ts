@@ -179,6 +179,7 @@ const faults: Readonly<Record<FaultKind, (fault: Fault) => void>> = {
     // The process is stopped while time passes.
     world.simulation.nowMs += random.skewed(1_000, 3_600_000);
   },
+  'dead edge thread': ({ host }) => host.service?.restartEdge(),
   'dead webhook thread': ({ host, random }) => host.service?.restartWebhooks(random.below(webhookThreads)),
   'lying sync'({ world, host, random }) {
     const { machine } = world;

@@ -160,14 +160,7 @@ export class Service implements Entrance {
     this.directory = directory;
     directory.onChange((change) => this.#changed(change));
     directory.store.onChange((revision) => this.#noteDirectory(revision));
-    this.#edge = new Edge({
-      world: this.#world,
-      machine: this.#machine,
-      shards,
-      keys: directory.snapshot().map(keyRingChangeOf),
-      board: this.#board,
-      term: 0,
-    });
+    this.#edge = this.#newEdge();
     for (let thread = 0; thread < webhookThreads; thread++) this.#webhooks.push(this.#webhookThread(thread));
     if (settings.archiveAgeMs > 0) this.#archive = new ArchiveProcess(this.#world, this.#folder);
     this.#waitsNoMore = (number) => {
@@ -434,6 +427,33 @@ export class Service implements Entrance {
     if (isOver && error instanceof JournalFailure && error.outcome === 'fenced') return;
     simulation.after(this.#main, error === null ? 0 : restartMs, () => {
       if (!this.#isStopping) this.#startShard(number);
+    });
+  }
+
+  #newEdge(): Edge {
+    return new Edge({
+      world: this.#world,
+      machine: this.#machine,
+      shards: this.#folder.shards,
+      keys: this.directory!.snapshot().map(keyRingChangeOf),
+      board: this.#board,
+      term: 0,
+    });
+  }
+
+  /** The edge's thread ends and another one is started. */
+  restartEdge(): void {
+    const { simulation } = this.#world;
+    simulation.soon(this.#main, () => {
+      const ended = this.#edge;
+      if (ended === null || this.#isStopping) return;
+      this.#edge = this.#newEdge();
+      simulation.soon(ended.lane, () => {
+        ended.end();
+        simulation.cut(ended.lane);
+      });
+      for (const [number, thread] of this.shards.entries())
+        if (thread !== null && ended.isConnected(number)) this.#edge.connect(number, thread, within);
     });
   }
 

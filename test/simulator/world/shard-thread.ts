@@ -71,6 +71,7 @@ export interface ShardThreadOptions {
 interface ShardPort {
   postMessage(message: FromShard | PackedOutbox): void;
   on(event: 'message', listener: (message: ToShard | PackedOutbox) => void): void;
+  on(event: 'close', listener: () => void): void;
 }
 
 export class ShardThread {
@@ -88,7 +89,7 @@ export class ShardThread {
   #oracle: Oracle | null = null;
   /** Of the edges that are connected. */
   readonly #admissions = new Set<Admission>();
-  readonly #peers: Peer[] = [];
+  readonly #peers = new Set<Peer>();
   /** Where several may append to a log, each has a history of its own. */
   readonly #owner: string;
 
@@ -470,10 +471,18 @@ export class ShardThread {
       else port.postMessage(message);
     };
     const peer = { post };
-    this.#peers.push(peer);
+    this.#peers.add(peer);
+    port.on('close', () => {
+      this.#peers.delete(peer);
+      this.#oracle?.requests.goes(peer);
+      this.#running!.shard.disconnected(peer);
+    });
     port.on('message', (message) => {
       const received = 'packedOutbox' in message ? { outbox: receivedByShard(message) } : message;
-      admission?.arrived(received);
+      admission?.arrived(received, (requestId) => {
+        // What comes while it stops may be left to its successor.
+        if (!this.#isStopping) this.#oracle?.requests.arrived(requestId);
+      });
       this.#running!.receive(received, peer);
     });
   }
@@ -500,7 +509,7 @@ export class ShardThread {
     world.judge.check(
       'a stop leaves nobody without an answer',
       unanswered.length === 0,
-      () => `${unanswered.join(' and ')} were executed, and are not answered at a stop`,
+      () => `${unanswered.join(' and ')} had arrived, and are not answered at a stop`,
     );
     // The thread of one that has failed meanwhile ends as it is.
     if (!this.#hasFailed) for (const lane of this.lanes) world.closesAll(machine, lane);
