@@ -8,6 +8,7 @@ import { keepShard } from './world/earlier-shard.ts';
 import type { Healing } from './world/healing.ts';
 import { payAtLastMoment } from './world/last-moment.ts';
 import { auditLater, hasLater, verifyWhatIsLeft } from './world/later.ts';
+import { lookAtEndpoints } from './world/look-around.ts';
 import { auditDamage } from './world/scrubbing.ts';
 import { settleAll } from './world/settled-calls.ts';
 import type { World } from './world/world.ts';
@@ -55,6 +56,7 @@ export async function heal(healing: Healing): Promise<void> {
   await until(endMs, seldom(world, isIdle));
   judge.check('whatever was asked is answered in the end', isIdle(), () => `${host.openWork} are open still`);
   clients.run(() => auditAnswers(world, clients, operators, shops));
+  clients.run(() => lookAtEndpoints({ ...healing, service: () => host.service }));
   await until(endMs + healingMs, () => clients.outstanding === 0);
   await until(
     endMs + healingMs,
@@ -120,6 +122,7 @@ export async function healCluster(healing: Healing<Cluster>): Promise<void> {
   );
   if (!world.isDamaged) {
     clients.run(() => auditAnswers(world, clients, operators, shops));
+    clients.run(() => lookAtEndpoints({ ...healing, service: () => cluster.service }));
     await until(endMs + healingMs, () => clients.outstanding === 0);
     await until(endMs + healingMs, isIdle);
     if (judge.finding === null) await auditDayCap(healing);

@@ -396,6 +396,16 @@ export function withFailingReceivers(plan: Plan): Plan {
   return withSteps({ ...plan, settings }, added);
 }
 
+const pacedShare = 0.15;
+
+/** In some runs each receiver takes as long for whatever is sent to it, and members look how it fares. */
+export function withPacedReceivers(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/paced receivers`);
+  if (!random.chance(pacedShare)) return plan;
+  const added = atAnyTime(plan, random, [2, 5], () => ({ kind: 'act', what: 'look around' }));
+  return withSteps({ ...plan, settings: { ...plan.settings, receiversHavePaces: true } }, added);
+}
+
 const laterStartShare = { withNodes: 0.25, otherwise: 0.75 };
 const hourMs = 3_600_000;
 

@@ -26,6 +26,7 @@ import {
   withOddBodies,
   withOddities,
   withOvertakenOwners,
+  withPacedReceivers,
   withReaders,
   withRefusedOutcomes,
   withSlowProcessors,
@@ -170,6 +171,8 @@ export interface Settings {
   readonly receiverTroubleRate: number;
   /** Those that fail are slow, all of them. */
   readonly receiversAreSlow: boolean;
+  /** Each of them takes as long for whatever is sent to it; plans from before that don't say. */
+  readonly receiversHavePaces?: boolean;
   /** What webhook threads may have of a shard; plans from before that don't say, and have room for all. */
   readonly outboxBytesMax?: number;
   /** Those that fail answer with an error, and few attempts are kept; plans from before that don't say. */
@@ -253,7 +256,7 @@ export function planOf(seed: string): Plan {
   const disturbed = withSlowProcessors(withAloneServers(withFrozenBeats(withStuckThreads(plan))));
   const ended = withForgottenCalls(withEndsAtCommits(disturbed));
   const visited = withVisits(withInvitations(withCancelsAmidPayments(ended)));
-  return withTwoDatabases(withLaterStart(visited));
+  return withTwoDatabases(withLaterStart(withPacedReceivers(visited)));
 }
 
 export function planWithoutNodes(seed: string): Plan {
@@ -263,8 +266,8 @@ export function planWithoutNodes(seed: string): Plan {
   const ended = withFullDisks(withEndsAmidWork(withEndsAtCommits(limited)));
   const forgetful = withRefusedOutcomes(withForgottenCalls(ended));
   const decided = withCancelsAmidPayments(withLateDecisions(forgetful));
-  const crowded = withOddBodies(withFailingReceivers(withCrowdedOutboxes(decided)));
-  return withLaterStart(withDeadEdges(crowded));
+  const crowded = withPacedReceivers(withFailingReceivers(withCrowdedOutboxes(decided)));
+  return withLaterStart(withDeadEdges(withOddBodies(crowded)));
 }
 
 export type NewStep = Omit<Step, 'number'>;

@@ -14,6 +14,7 @@ import { useUpDay } from './day-cap.ts';
 import { followLists } from './followed-lists.ts';
 import { asked, type Healing, type Until } from './healing.ts';
 import type { Host } from './host.ts';
+import { lookAtEndpoints } from './look-around.ts';
 import type { Runs } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -112,6 +113,7 @@ export async function auditLater(healing: Healing<Runs>): Promise<void> {
       await restart(false);
     }
     await until(simulation.nowMs + settleMs, () => false);
+    await asked(healing, settleMs, () => lookAtEndpoints(context));
     // Not with the power: after that the service can't know how long it was off.
     if (random.chance(0.4)) await restart(false);
   };

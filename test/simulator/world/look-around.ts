@@ -7,7 +7,7 @@ import { fieldIndex, scopeOf } from '../../../src/domain/indexes.ts';
 import type { PaymentSearch } from '../../../src/domain/payment-search.ts';
 import { paymentStates } from '../../../src/domain/payment-state.ts';
 import type { InternalRequest } from '../../../src/shard/protocol.ts';
-import { type Act, known, tell } from './acts.ts';
+import { type Act, type ActContext, known, tell } from './acts.ts';
 
 const tableOf = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, `(${name})`])) as Record<Name, string>;
@@ -124,6 +124,15 @@ export async function lookAround(acting: Act): Promise<void> {
     const question = questionOf(acting);
     const told = await tell(acting, question);
     if (question.kind === 'events_after' && told !== null) await followEvents(acting, question, told);
+  }
+}
+
+/** Everybody looks how the endpoints fare. */
+export async function lookAtEndpoints(context: ActContext): Promise<void> {
+  for (const shop of context.shops) {
+    const { org, livemode } = shop;
+    await tell({ ...context, shop }, { kind: 'endpoint_health', org, livemode });
+    await tell({ ...context, shop }, { kind: 'failing_endpoints', limit: 20 });
   }
 }
 

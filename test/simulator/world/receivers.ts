@@ -12,6 +12,8 @@ import type { World } from './world.ts';
 
 /** So long an answer is waited for. */
 const patienceMs = 10_000;
+/** Some wait for a timer before they answer. */
+const timersMs = [25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 /** Of the endpoints that fail at times. */
 const lostShare = 0.3;
 
@@ -32,6 +34,8 @@ export class Receivers {
   /** The deliveries in flight to each endpoint, by webhook thread. */
   readonly #inFlight = new Map<string, Map<string, number>>();
   readonly #lost = new Map<string, boolean>();
+  /** How long each takes. */
+  readonly #pacesMs = new Map<string, number>();
   /** None of them answers. */
   areAway = false;
 
@@ -80,7 +84,7 @@ export class Receivers {
     const lost = settings.receiversRefuse && !isHealed ? 'silent' : 'dead';
     const how = isLost ? lost : trouble ? this.#random.pick(troublesOf(settings)) : 'sound';
     const sending = simulation.current;
-    await this.#takes(this.#tookMs(how));
+    await this.#takes(this.#tookMs(endpoint, how));
     const isTaken = how === 'slow' || how === 'sound' || how === 'error after all';
     const { id } = JSON.parse(body) as { id: string };
     if (isTaken) this.#take(endpoint, id, how !== 'error after all');
@@ -95,12 +99,22 @@ export class Receivers {
       : { ...done, status: 500, failure: 'status 500', answer: 'not now' };
   }
 
-  #tookMs(how: string): number {
+  #tookMs(endpoint: string, how: string): number {
+    const { settings, isHealed } = this.#world;
     if (how === 'silent') return this.#random.between(patienceMs, patienceMs + 50);
-    if (how !== 'slow') return this.#random.skewed(1, 150);
-    return this.#world.settings.receiversAreSlow
-      ? this.#random.between(2_000, 9_000)
-      : this.#random.skewed(1, 9_000);
+    if (how === 'slow')
+      return settings.receiversAreSlow ? this.#random.between(2_000, 9_000) : this.#random.skewed(1, 9_000);
+    if (settings.receiversHavePaces !== true || isHealed) return this.#random.skewed(1, 150);
+    return this.#paceOf(endpoint);
+  }
+
+  #paceOf(endpoint: string): number {
+    let paceMs = this.#pacesMs.get(endpoint);
+    if (paceMs === undefined) {
+      paceMs = this.#random.chance(0.5) ? this.#random.pick(timersMs) : this.#random.skewed(10, 9_000);
+      this.#pacesMs.set(endpoint, paceMs);
+    }
+    return paceMs;
   }
 
   /** A receiver goes on although the node that has sent to it does not. */
