@@ -62,6 +62,8 @@ export class LeaseKeeper {
   readonly #sleeper: Sleeper;
   #epoch: number | null = null;
   #isStopping = false;
+  /** The node is to stop soon: others are to take the lease, unless it has it. */
+  #isLeaving = false;
   /** Nothing happens any more: the lease is lost, or the node must not have it. */
   #isOver = false;
   #isWanted = false;
@@ -91,6 +93,11 @@ export class LeaseKeeper {
   /** Looks at the lease now: it may have been released, or be wanted elsewhere. */
   lookNow(): void {
     this.#sleeper.wake();
+  }
+
+  /** Takes the lease no more, and says on who holds it; a node that holds it goes on. */
+  leaveToOthers(): void {
+    this.#isLeaving = true;
   }
 
   /** Releases the lease if the node holds it. */
@@ -140,6 +147,7 @@ export class LeaseKeeper {
       return this.#options.onRefused(refusal);
     }
     this.#tellHolder(seen?.isReleased === false ? seen.address : null);
+    if (this.#isLeaving) return;
     const isSame = seen !== null && seen.epoch === this.#seen?.epoch && seen.beat === this.#seen.beat;
     // What passed without an answer does not count: the holder may not have been heard either.
     this.#unchangedMs = isSame ? this.#unchangedMs + Math.min(atMs - this.#seenAtMs, 2 * beatMs) : 0;
@@ -162,13 +170,16 @@ export class LeaseKeeper {
   async #take(seen: Lease | null, reason: string, isClean: boolean): Promise<void> {
     const { table, trustMs, attemptMs, now, onTrusted, onTaken } = this.#options;
     const sent = now();
-    this.#epoch = await table.take(seen, reason, { trustMs, attemptMs });
-    if (this.#epoch === null) return;
-    onTrusted(sent, trustMs);
+    const epoch = await table.take(seen, reason, { trustMs, attemptMs });
+    if (epoch === null) return;
     const attemptMsMax = this.#attemptMsMax;
     const quietMs = seen === null ? 0 : (seen.quietMs ?? attemptMsMax);
+    // It was told so meanwhile.
+    if (this.#isLeaving) return table.release(epoch, quietMs);
+    this.#epoch = epoch;
     this.#quietUntilMs = now().monotonicMs + quietMs;
-    onTaken({ epoch: this.#epoch, isClean, previous: seen?.node ?? null, attemptMsMax, quietMs });
+    onTrusted(sent, trustMs);
+    onTaken({ epoch, isClean, previous: seen?.node ?? null, attemptMsMax, quietMs });
   }
 
   async #beat(epoch: number): Promise<void> {

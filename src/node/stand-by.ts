@@ -170,7 +170,11 @@ async function follow(
       `port ${port} can't be listened on (${errorText(error)}): choose another with PAYMENTS_PORT`,
     );
   });
-  owning.ending.onNotice(() => void relay.refuseNew());
+  const leaveToOthers = () => lease.ask('announce_stop', {}).catch(() => {});
+  owning.ending.onNotice(() => {
+    void relay.refuseNew();
+    void leaveToOthers();
+  });
   const hosted = { identity, standby: thread, whole, threads, relay, keys, onDamaged };
   const hosting = new HostedHere(owning, folder, hosted);
   // What was opened is closed also when the next can't be.
@@ -180,6 +184,7 @@ async function follow(
     return closeOnce;
   };
   const stepAside = closing(() => relay.close());
+  closers.push(leaveToOthers);
   const metrics = async () => [...(await metricsOfThreads([lease, thread])), ...(await hosting.metrics())];
   const merged = async () => mergeMetrics(await metrics());
   const text = async () => (await merged()).metrics();

@@ -132,6 +132,7 @@ function silentPartitions(): readonly number[] {
 
 const answers: Answers<ThreadQuestions> = {
   ...commonAnswers(logger, registry),
+  announce_stop: () => keeper.leaveToOthers(),
   async stop() {
     isStopping = true;
     const close = () => {

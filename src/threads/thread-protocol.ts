@@ -71,7 +71,7 @@ export interface ThreadQuestions {
   metrics: { asks: object; answers: object };
   /**
    * The service is to stop soon: an edge serves on, tells load balancers, and each answer is the
-   * last one on its connection.
+   * last one on its connection; a node that stands by leaves the lease to others.
    */
   announce_stop: { asks: object };
   /**

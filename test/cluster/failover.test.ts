@@ -298,3 +298,25 @@ test(
     assert.equal((await ready()).status, 200);
   },
 );
+
+test('a node that stands by and is about to stop leaves the lease to others', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const a = startNode(context, { url: servers.url, name: 'a' });
+  const first = await a.serving;
+  const startNext = (name: string, env: Readonly<Record<string, string>> = {}) =>
+    startNode(context, { url: servers.url, name, secretsKeyOf: a.dataDir, env });
+  const port = await freePort();
+  const b = startNext('b', { PAYMENTS_PORT: String(port), PAYMENTS_STOP_NOTICE_MS: '600000' });
+  await b.says(/node b stands by"/);
+  b.process.kill('SIGTERM');
+  const takesNone = () =>
+    send(`http://127.0.0.1:${port}`, '/readyz', {}).then(
+      () => undefined,
+      () => true,
+    );
+  await first.until(takesNone);
+  await a.stop();
+  const c = startNext('c');
+  const taker = await Promise.race([b, c].map(({ name, serving }) => serving.then(() => name)));
+  assert.equal(taker, 'c');
+});

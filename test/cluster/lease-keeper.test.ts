@@ -428,6 +428,47 @@ for (const [when, ms, answeredMs] of [
     await stopped;
   });
 
+for (const [when, asks, takers] of [
+  ['before it looks at a lease that was left', 0, ['a', 'c']],
+  ['while it looks at a lease that was left', 1, ['a', 'c']],
+  ['while it takes a lease that was left', 2, ['a', 'b', 'c']],
+] as const)
+  test(`a node that is told ${when} that it is to stop leaves it to others`, async () => {
+    const { world, table, b } = await holderAndOther();
+    await world.pass(1_000);
+    table.lease = { ...table.lease!, isReleased: true, quietMs: 7_000 };
+    b.answerMs = 20;
+    const untilAsked = b.asked + asks;
+    while (b.asked < untilAsked) await world.pass(5);
+    b.keeper.leaveToOthers();
+    await world.pass(5_000);
+    assert.deepEqual([b.told, b.trustMs, table.lease.isReleased], [[], null, true]);
+    const c = new Node(world, table, 'c');
+    c.keeper.start();
+    await world.pass(200);
+    assert.equal(c.quietMs, 7_000);
+    assert.equal(b.holders.at(-1), 'c:443', 'what it passes on goes there');
+    const stopped = b.keeper.stop();
+    await world.pass(200);
+    await stopped;
+    assert(c.owns);
+    assert.deepEqual(
+      table.takeovers.map((takeover) => takeover[0]),
+      takers,
+    );
+  });
+
+test('a node that has the lease and is to stop soon keeps it until it stops', async () => {
+  const { world, a, b } = await holderAndOther();
+  a.keeper.leaveToOthers();
+  await world.pass(10_000);
+  assert(a.owns);
+  const stopped = a.keeper.stop();
+  await world.pass(600);
+  await stopped;
+  assert.deepEqual(b.told, ['taken 2 clean']);
+});
+
 test('a lease that is to move goes to the node that was named', async () => {
   const { world, table, a, b, c } = nodes('a', 'b', 'c');
   a.keeper.start();
