@@ -265,6 +265,14 @@ test('when it closes, one that has just come ends, too, when it is quiet', async
   assert(performance.now() - startedAt < 30_000);
 });
 
+test('when it has closed, it waits for nothing more', async (context) => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const { relay } = await relayOn(context);
+  await relay.close();
+  assert(timers() <= before);
+});
+
 test('when it closes, what gets no answer is given up', async (context) => {
   const { relay, port } = await relayOn(context, { answerMs: 50 });
   const silent = createServer((socket) => socket.resume());

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { systemTimers } from '../../src/core/scheduler.ts';
 import { parseJournalUrl } from '../../src/postgresql/journal-url.ts';
 import { findPrimary } from '../../src/postgresql/primary.ts';
-import { keepDays } from '../../src/postgresql/retention.ts';
+import { forgetRemovedRows, keepDays } from '../../src/postgresql/retention.ts';
 import { keepTables, migrate } from '../../src/postgresql/schema.ts';
 import { leftOut, startServers } from './servers.ts';
 
@@ -55,6 +55,33 @@ test('days are made ahead, and dropped when they are old and every mirror has th
   await keepDays(client);
   assert.deepEqual(await days(), ahead);
   await keepDays(client);
+});
+
+test('what was removed of the directory is known for 30 days, the last write for ever', skip, async () => {
+  const client = await clientOf();
+  await migrate(client);
+  for (const [sequence, days, name, content] of [
+    [1, 32, 'kept', 'one'],
+    [2, 31, 'removed 31 days ago', null],
+    [3, 29, 'removed 29 days ago', null],
+  ] as const) {
+    await client.query(
+      "insert into payments.directory_writes values ($1, 0, now() - $2::integer * interval '1 day')",
+      [sequence, days],
+    );
+    await client.query('insert into payments.directory values ($1, $2, $3)', [name, content, sequence]);
+  }
+  const known = async () => {
+    await forgetRemovedRows(client);
+    const { rows: writes } = await client.query(
+      'select sequence::integer from payments.directory_writes order by sequence',
+    );
+    const { rows } = await client.query('select name from payments.directory order by sequence');
+    return [...writes.map(({ sequence }) => sequence), ...rows.map(({ name }) => name)];
+  };
+  assert.deepEqual(await known(), [3, 'kept', 'removed 29 days ago']);
+  await client.query("update payments.directory_writes set at = at - interval '1 year'");
+  assert.deepEqual(await known(), [3, 'kept', 'removed 29 days ago']);
 });
 
 test(
