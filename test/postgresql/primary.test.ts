@@ -128,6 +128,25 @@ test('a server that says nothing is waited for until nobody wants it any more', 
   assert.match(String(found), /Connection terminated/);
 });
 
+test('a server that refuses a connection, and does not end it, is left', { timeout: 30_000 }, async () => {
+  const left = Promise.withResolvers<void>();
+  const fields = 'SFATAL\0C53300\0Mthere are too many\0\0';
+  const server = createServer((socket) => {
+    socket.on('data', () =>
+      socket.write(Buffer.from(`E\0\0\0${String.fromCharCode(4 + fields.length)}${fields}`)),
+    );
+    socket.on('error', () => {}).on('close', left.resolve);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const address = parseJournalUrl(`postgresql://payments@127.0.0.1:${port}/payments`);
+  assert(typeof address !== 'string');
+  const found = await findPrimary({ address, password: null, ca: null, timers: systemTimers });
+  assert.match(String(found), /: there are too many$/);
+  await left.promise;
+  server.close();
+});
+
 test('why a question has no answer is told, and what is damaged is damaged', skip, async () => {
   const postgres = await options();
   const failing = (error: Error) => askPrimary(postgres, () => Promise.reject(error));
