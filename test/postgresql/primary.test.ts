@@ -128,6 +128,16 @@ test('a server that says nothing is waited for until nobody wants it any more', 
   assert.match(String(found), /Connection terminated/);
 });
 
+test('a standby says that it is one, and is left', skip, async (context) => {
+  const servers = await startServers(context, 1);
+  const standby = servers.all[1]!;
+  const { address, ...rest } = await options();
+  const hosts = [{ host: '127.0.0.1', port: standby.port }];
+  const found = await findPrimary({ ...rest, address: { ...address, hosts } });
+  assert.equal(found, `no PostgreSQL takes writes: 127.0.0.1:${standby.port} is a standby`);
+  await poll(async () => (await standby.connections()) === 0 || undefined);
+});
+
 test('a server that refuses a connection, and does not end it, is left', { timeout: 30_000 }, async () => {
   const left = Promise.withResolvers<void>();
   const fields = 'SFATAL\0C53300\0Mthere are too many\0\0';
