@@ -241,6 +241,10 @@ test('of those that failed, the next hundred follow although the first have no e
   stage.given('prune_events', { before: idFloor('evt', stage.nowMs) });
   const resend = (after?: string) => stage.when('resend_failed', { after }, endpoint).answer;
   assert.deepEqual(resend(), { resent: 0, after: failed[99] });
+  assert(
+    resendFailedAtMs(stage.get('webhook_endpoint', endpoint)) > stage.nowMs,
+    'what follows may send them again',
+  );
   assert.deepEqual(resend(failed[99]), { resent: 1, after: null });
   assert.equal(stage.get('delivery', failed[100]!).status, 'pending');
 });

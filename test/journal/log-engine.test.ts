@@ -57,6 +57,10 @@ test('a start goes on in the newest segment, and behind entries that the log has
   await third.engine.append(identity, 1, 8, bytesOf(8, 1, 1));
   assert.deepEqual(third.firstSequences(), [1, 8]);
   assert.deepEqual(third.engine.end().sequence, 8);
+  await third.engine.close();
+  const fourth = open(context, { dir: first.dir, next: 10 });
+  await fourth.engine.append(identity, 1, 10, bytesOf(10, 1, 1));
+  assert.deepEqual(fourth.firstSequences(), [1, 8, 10], 'one entry alone is lost as many are');
 });
 
 test('what a segment had before a start counts for its size and its age', async (context) => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import type { PaymentMethodType } from '../../src/contract/vocabulary.ts';
 import { checkIntegrator } from '../../src/networks/http-conformance.ts';
@@ -69,21 +70,34 @@ test('an integrator that verifies nothing, forgets operations, takes its time or
   assert(mixed.includes('issue is carried out'));
 });
 
-test('an integrator that fails of a body that is no JSON, or takes it, is found out', async () => {
-  const title = 'a body that is no JSON is refused';
+test('an integrator that fails of what it should refuse, or takes it, is found out', async () => {
   for (const [status, isFound] of [
     [200, true],
     [399, true],
     [400, false],
     [499, false],
     [500, true],
+    [599, true],
   ] as const) {
-    const server = createServer((request, response) =>
-      request.resume().on('end', () => response.writeHead(status).end('{}')),
-    );
+    const server = createServer(async (request, response) => {
+      const body = await text(request);
+      const [, asked] = /"operation":"status","id":"(\w+)"/.exec(body) ?? [];
+      if (asked === undefined) response.writeHead(status).end('{}');
+      else response.end(JSON.stringify({ id: asked, status: 'unknown' }));
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    assert.equal((await findings(`http://127.0.0.1:${port}/`)).includes(title), isFound, `${status}`);
+    const found = await findings(`http://127.0.0.1:${port}/`);
+    for (const what of [
+      'a body that is no JSON',
+      'a signature by another secret',
+      'a signature that is older',
+    ])
+      assert.equal(
+        found.some((title) => title.startsWith(what)),
+        isFound,
+        `${what}: ${status}`,
+      );
     server.close();
   }
 });

@@ -386,6 +386,20 @@ test('a call about a page of the network is asked about with growing waits until
   assert.equal(timers.waiting(), 0);
 });
 
+test('a call that the network has accepted is asked about at least every quarter of an hour', async () => {
+  const network = fakeNetwork({ lookups: Array.from({ length: 8 }, () => () => accepted) });
+  const { runner, timers, counts } = setUp(network);
+  runner.run(call({ action: 'await_card_payment' }));
+  const seconds = [30, 60, 120, 240, 480, 900, 900, 900];
+  for (const [place, waits] of seconds.entries()) {
+    await timers.advance(waits * 1000 - 1);
+    assert.equal(counts.lookups, place, `${waits} s`);
+    await timers.advance(1);
+    assert.equal(counts.lookups, place + 1, `${waits} s`);
+  }
+  runner.stop();
+});
+
 test('money that is held is asked about after a while, and taken only when it is still held', async () => {
   for (const [known, captures] of [
     ['unknown', 1],

@@ -187,7 +187,7 @@ test(
 );
 
 test('a node is as far behind as in a partition that it does not run and has whole', skip, async () => {
-  const { primary, processOf } = await bench();
+  const { server, primary, processOf } = await bench();
   const { nodes, lease } = processOf('a');
   const partitions = (['b', 'b', 'a'] as const).map((node, partition) => {
     return { partition, node, wanted: null, end: 30 };
@@ -206,7 +206,9 @@ test('a node is as far behind as in a partition that it does not run and has who
     );
   }
   await nodes.forget();
+  await lease.look();
   for (const each of [nodes, lease, primary]) each.close();
+  await poll(async () => (await server.connections()) === 0 || undefined);
 });
 
 test('a node hears at once of what operators and other nodes have changed', skip, async () => {

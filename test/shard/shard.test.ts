@@ -303,6 +303,21 @@ test('read-only: nothing expires, and nothing is lost by it', async () => {
   assert.equal(await status(), 'requires_payment_method');
 });
 
+test('all that is due at once expires, although more is unwritten then than the shard may have', async () => {
+  const actor = new Actor({ memory: { unwrittenBytesMax: 1 } });
+  const body = { ...intent, success_url: 'https://shop.example' };
+  const ids: string[] = [];
+  for (const key of ['a', 'b']) {
+    ids.push((await actor.send('POST /v1/checkout/sessions', { body, key })).json.id);
+    await actor.shard.checkpoint();
+  }
+  actor.clock.advance(30 * 3_600_000);
+  actor.shard.tick();
+  await settled();
+  for (const id of ids)
+    assert.equal((await actor.send(`GET /v1/checkout/sessions/${id}`)).json.status, 'expired');
+});
+
 // Damage.
 
 test('a session whose payment is damaged does not expire, and keeps no other from it', async () => {

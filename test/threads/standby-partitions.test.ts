@@ -92,7 +92,10 @@ test('a partition is let go so that this node can own it, and followed again', a
     onWhole() {},
   });
   standby.start((error) => assert.fail(String(error)));
+  await standby.follow(shards[1]!);
+  standby.holdCheckpoint(1).release();
   await standby.release(1);
+  assert.throws(() => standby.holdCheckpoint(1), /partition 1 is not followed/);
   // Somebody else can write the journal now.
   const { dir, identity: own } = shards[1]!;
   const journal = await openStandby({ ...ports, dir, identity: own, indexRowsOf, isChecked: false });
