@@ -106,7 +106,6 @@ test('a segment that a killed process had just begun, its folder not synced, is 
   assert(machine.cutPower(() => 0) > 0);
   const third = await machine.start(env);
   await merchant.check(third.url, false);
-  await merchant.settle(third.url);
   await assertWhole(third, [merchant], 'everything unsynced was lost');
 });
 

@@ -47,13 +47,15 @@ export async function progress(
   for (const [i, merchant] of merchants.entries()) merchant.restMs = rests[i]!;
 }
 
-/** Everything that was acknowledged is there, as it was, once. */
+/** Ends their work, and the service: everything that was acknowledged is there, as it was, once. */
 export async function assertWhole(
   service: Service,
   merchants: readonly Merchant[],
   hint: string,
 ): Promise<void> {
+  await pauseAll(merchants);
   for (const merchant of merchants) {
+    await merchant.settle(service.url);
     await merchant.check(service.url, true);
     await merchant.checkLists(service.url);
     assert.deepEqual(merchant.findings, { lost: [], doubled: [], half: [] }, hint);

@@ -60,8 +60,6 @@ async function servesAgain({ service, merchants }: Pick<Bench, 'service' | 'merc
 async function goesOn(bench: Pick<Bench, 'service' | 'merchants'>, fault: string): Promise<void> {
   const { service, merchants } = bench;
   await servesAgain(bench, fault);
-  await pauseAll(merchants);
-  for (const merchant of merchants) await merchant.settle(service.url);
   await assertWhole(service, merchants, fault);
 }
 
