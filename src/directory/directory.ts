@@ -23,7 +23,12 @@ import {
   rolled,
   storedKey,
 } from './api-key.ts';
-import { DirectoryStore, type DirectoryStoreOptions, type StoreChange } from './directory-store.ts';
+import {
+  DirectoryStore,
+  type DirectoryStoreOptions,
+  type Ending,
+  type StoreChange,
+} from './directory-store.ts';
 import { keyCheckRow, keyCheckValueIn } from './key-check.ts';
 import { KeyUses } from './key-uses.ts';
 import { Members, mayHaveKeys } from './members.ts';
@@ -296,15 +301,17 @@ export class Directory {
     await this.store.close();
   }
 
-  /** Changes an organization by a rule, which may refuse by throwing `DirectoryRefusal`. */
+  /**
+   * Changes an organization by a rule, which may refuse by throwing `DirectoryRefusal`. What
+   * `endings` has ends in the same commit.
+   */
   async changeOrganization(
     org: string,
     rule: (organization: Organization, nowMs: number) => Organization,
+    endings: () => readonly Ending[] = () => [],
   ): Promise<Organization> {
-    const { organization } = await this.#change(() => ({
-      organization: rule(this.organization(org), this.store.now()),
-      keys: [],
-    }));
+    const decide = () => ({ organization: rule(this.organization(org), this.store.now()), keys: [] });
+    const { organization } = await this.#change(decide, () => [], endings);
     return organization;
   }
 
@@ -312,6 +319,7 @@ export class Directory {
   async #change(
     decide: () => DirectoryChange,
     alongside: () => StoreChange<unknown>[] = () => [],
+    endings: () => readonly Ending[] = () => [],
   ): Promise<DirectoryChange> {
     const change = await this.store.change(() => {
       const decided = decide();
@@ -324,6 +332,7 @@ export class Directory {
       return {
         rows: [...own, ...others.flatMap(({ rows }) => rows)],
         value: decided,
+        endings: endings(),
         apply: () => {
           this.#remember(organization, keys);
           for (const other of others) other.apply();

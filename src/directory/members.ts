@@ -93,6 +93,12 @@ function storedMember(stored: Omit<Member, 'notices'> & Partial<Member>): Member
   return { notices: null, ...stored, name: withoutHidden(stored.name) || stored.email };
 }
 
+/** Throws `DirectoryRefusal` unless the member belongs to the organization. */
+export function refuseStranger({ roles }: Member, org: string): void {
+  if (!Object.hasOwn(roles, org))
+    throw new DirectoryRefusal('this organization has no such member', 'member_missing');
+}
+
 /** The oldest first. */
 function inOrder(members: Member[]): Member[] {
   return members.sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
@@ -168,20 +174,29 @@ export class Members {
     return this.#put(() => rule(this.member(id)), endings);
   }
 
-  /** Gives a member a role in an organization, or another one. */
+  /** Lets a member of another organization into one. Whoever is in it already gets the role. */
+  join(id: string, org: string, role: Role): Promise<Member> {
+    return this.change(id, (member) => this.#withRole(member, org, role));
+  }
+
+  /** Gives a member of an organization another role. Throws `DirectoryRefusal` for anybody else. */
   setRole(id: string, org: string, role: Role, endings = noEndings): Promise<Member> {
     const rule = (member: Member) => {
-      if (role !== 'owner') this.#refuseLastOwner(member, org);
-      return { ...member, roles: { ...member.roles, [org]: role } };
+      refuseStranger(member, org);
+      return this.#withRole(member, org, role);
     };
     return this.change(id, rule, endings);
+  }
+
+  #withRole(member: Member, org: string, role: Role): Member {
+    if (role !== 'owner') this.#refuseLastOwner(member, org);
+    return { ...member, roles: { ...member.roles, [org]: role } };
   }
 
   /** Takes a member out of an organization. One who is in no other is forgotten. */
   remove(id: string, org: string, endings = noEndings): Promise<Member> {
     const rule = (member: Member) => {
-      if (!Object.hasOwn(member.roles, org))
-        throw new DirectoryRefusal('this organization has no such member', 'member_missing');
+      refuseStranger(member, org);
       this.#refuseLastOwner(member, org);
       const { [org]: _, ...roles } = member.roles;
       return { ...member, roles };

@@ -131,16 +131,11 @@ export class SignInLinks {
     if (ended.length === 0) throw new DirectoryRefusal('there is no such invitation', 'link_missing');
   }
 
-  /** Takes back all invitations into an organization. Returns how many. */
-  async endInvitations(org: string): Promise<number> {
-    return (await this.#rows.write(() => ({ ended: this.invitationsOf(org) }))).length;
-  }
-
   /**
-   * The end of the invitations into an organization that `isEnded` selects, in the commit of a
-   * change.
+   * The end of the invitations into an organization, or of those that `isEnded` selects, in the
+   * commit of a change.
    */
-  endingInvitations(org: string, isEnded: (invitation: SignInLink) => boolean): Ending {
+  endingInvitations(org: string, isEnded: (invitation: SignInLink) => boolean = () => true): Ending {
     return this.#rows.ending(this.invitationsOf(org).filter(isEnded));
   }
 

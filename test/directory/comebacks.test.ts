@@ -7,7 +7,10 @@ import { keyStatus } from '../../src/directory/api-key.ts';
 import type { Directory } from '../../src/directory/directory.ts';
 import type { Member } from '../../src/directory/members.ts';
 import { mayEnter } from '../../src/directory/sessions.ts';
+import type { OperatorCommand } from '../../src/operator/use-cases/command.ts';
+import { operatorCommands } from '../../src/operator/use-cases/commands.ts';
 import { changeRole, inviteMember, removeMember } from '../../src/operator/use-cases/member-commands.ts';
+import type { OperatorServices } from '../../src/operator/use-cases/services.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { directoryIn, folderOfDirectory } from './directories.ts';
 
@@ -26,16 +29,20 @@ beforeEach(async () => {
 });
 afterEach(() => directory.closeStore());
 
+const services = () => ({ directory, baseUrl: 'https://pay.example', language: 'en', mail: null }) as const;
+
+/** Runs a command as an operator does. */
+const run = (name: 'member.reset' | 'org.suspend' | 'org.close', params: object) => {
+  const command = operatorCommands[name] as OperatorCommand;
+  const given: Partial<OperatorServices> = { ...services(), author: { by: 'operator', name: 'root' } };
+  return command.run(params, given as OperatorServices, AbortSignal.abort()) as Promise<unknown>;
+};
+
 /** Invites somebody as a member does, or an operator (null), whose permission was checked before. */
 const invite = (by: Member | null, email: string) => {
   const author =
     by === null ? ({ by: 'operator', name: 'root' } as const) : ({ by: 'member', name: by.id } as const);
-  return inviteMember(
-    { directory, baseUrl: 'https://pay.example', author, language: 'en', mail: null },
-    org,
-    email,
-    'owner',
-  );
+  return inviteMember({ ...services(), author }, org, email, 'owner');
 };
 const open = () => directory.links.invitationsOf(org).map(({ email }) => email);
 
@@ -104,6 +111,32 @@ test('who is no owner any more has invited nobody from the commit on which says 
   await changeRole(directory, org, leaving.id, 'developer');
   assert.deepEqual([after, open()], [[[]], []]);
 });
+
+test('who is removed from one of two organizations while the role there is changed stays removed', async () => {
+  const other = (await directory.createOrganization('Riad', [])).organization.id;
+  await directory.members.join(leaving.id, other, 'viewer');
+  const removing = removeMember(directory, org, leaving.id);
+  await assert.rejects(changeRole(directory, org, leaving.id, 'owner'), { code: 'member_missing' });
+  await removing;
+  assert.deepEqual(directory.members.find(leaving.id)?.roles, { [other]: 'viewer' });
+});
+
+test('a link to a new password that was asked for before its member was removed is not made', async () => {
+  const removing = removeMember(directory, org, leaving.id);
+  await assert.rejects(run('member.reset', { member: leaving.id }), { code: 'member_missing' });
+  await removing;
+  assert.deepEqual([...directory.store.values('link/')], []);
+});
+
+for (const command of ['org.suspend', 'org.close'] as const)
+  test(`nobody is invited from the commit of ${command} on`, async () => {
+    await invite(owner, 'guest@souk.ma');
+    const other = (await directory.createOrganization('Riad', [])).organization.id;
+    await directory.links.create('b@riad.ma', { kind: 'invitation', org: other, role: 'viewer' }, 'operator');
+    const after = openAfterEachCommit();
+    await run(command, { org });
+    assert.deepEqual([after, open()], [[['invitation b@riad.ma']], []]);
+  });
 
 test('a key that is named while it is revoked, or rolled, is no other key than that', async () => {
   const { key: revoked } = await directory.createKey(org, 'live', 'secret', owner.id);

@@ -127,7 +127,7 @@ async function join(
   const { members, links } = people.directory;
   if (!(await links.use(link))) return goneLink(request);
   const joined = { org: link.org, role: link.role };
-  const act = () => members.setRole(invited.id, link.org, link.role);
+  const act = () => members.join(invited.id, link.org, link.role);
   await people.act(invited, 'member.join', joined, act, link.org);
   return redirect(homeLink(request, people.directory.organization(link.org)));
 }

@@ -34,9 +34,9 @@ const statusCommand = (rule: Rule) =>
 /** Nobody is let into an organization that is suspended or closed. */
 const endingCommand = (rule: Rule) =>
   defineCommand({ org }, async ({ org }, { directory }) => {
-    const organization = await directory.changeOrganization(org, rule);
-    await directory.links.endInvitations(organization.id);
-    return presentOrganization(organization);
+    const { id } = directory.organization(org);
+    const endings = () => [directory.links.endingInvitations(id)];
+    return presentOrganization(await directory.changeOrganization(id, rule, endings));
   });
 
 export const directoryCommands = {

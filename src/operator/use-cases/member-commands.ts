@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { signInLinkPath } from '../../contract/page-paths.ts';
 import { type ApiKey, keyStatus } from '../../directory/api-key.ts';
 import type { Directory } from '../../directory/directory.ts';
-import { type Member, mayHaveKeys, type Role, roles } from '../../directory/members.ts';
+import { type Member, mayHaveKeys, type Role, refuseStranger, roles } from '../../directory/members.ts';
 import { DirectoryRefusal } from '../../directory/refusal.ts';
 import type { LinkPurpose, SignInLink } from '../../directory/sign-in-links.ts';
 import { letterOf } from '../../mail/letters.ts';
@@ -44,9 +44,11 @@ export const memberCommands = {
     const { id } = directory.members.member(member);
     return { id, ended: await directory.sessions.endAll(id) };
   }),
-  'member.reset': defineCommand({ member }, async ({ member }, services) =>
-    makeLink(services, services.directory.members.member(member).email, { kind: 'reset' }),
-  ),
+  'member.reset': defineCommand({ member }, async ({ member }, services) => {
+    const { members } = services.directory;
+    const { id, email } = members.member(member);
+    return makeLink(services, email, { kind: 'reset' }, () => void members.member(id));
+  }),
 };
 
 type LinkServices = Pick<OperatorServices, 'directory' | 'baseUrl' | 'author' | 'language' | 'mail'>;
@@ -129,8 +131,8 @@ export function keysKnownTo(directory: Directory, org: string, member: string): 
 
 function memberIn(directory: Directory, org: string, idOrEmail: string): Member {
   const found = directory.members.member(idOrEmail);
-  if (Object.hasOwn(found.roles, directory.organization(org).id)) return found;
-  throw new DirectoryRefusal('this organization has no such member', 'member_missing');
+  refuseStranger(found, directory.organization(org).id);
+  return found;
 }
 
 /** Makes a link that works once: it is in this answer only, and mailed if mail is set up. */

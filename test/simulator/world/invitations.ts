@@ -11,5 +11,7 @@ export async function invitePeople(operators: Operators, { org }: Shop, random: 
     const made = await operators.run((directory) => directory.links.create(email, purpose, 'operator'));
     if (made === null) return;
   }
-  if (random.chance(0.5)) await operators.run((directory) => directory.links.endInvitations(org));
+  if (random.chance(0.5)) return;
+  const open = await operators.run(async ({ links }) => links.invitationsOf(org));
+  for (const { id } of open ?? []) await operators.run(({ links }) => links.revoke(org, id));
 }
