@@ -406,6 +406,24 @@ export function withPacedReceivers(plan: Plan): Plan {
   return withSteps({ ...plan, settings: { ...plan.settings, receiversHavePaces: true } }, added);
 }
 
+const peopleShare = 0.12;
+/** A session that was not used for so long is noted as used again. */
+const unusedMs = 61_000;
+
+/** In some runs members come, sign in and go, also after a while, and the process ends right at a commit now and then. */
+export function withPeople(plan: Plan): Plan {
+  const random = new Random(`${plan.seed}/people`);
+  if (!random.chance(peopleShare)) return plan;
+  const endMs = plan.steps.at(-1)!.atMs;
+  const act = { kind: 'act', what: 'member' } as const;
+  const added: NewStep[] = atAnyTime(plan, random, [20, 60], () => act);
+  for (let i = random.between(10, 30); i > 0; i--)
+    added.push({ ...act, atMs: endMs + unusedMs + random.below(5_000) });
+  if (random.chance(0.5))
+    added.push(...atAnyTime(plan, random, [1, 5], () => ({ kind: 'fault', what: 'end at a commit' })));
+  return withSteps(plan, added);
+}
+
 const laterStartShare = { withNodes: 0.25, otherwise: 0.75 };
 const hourMs = 3_600_000;
 

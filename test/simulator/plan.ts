@@ -27,6 +27,7 @@ import {
   withOddities,
   withOvertakenOwners,
   withPacedReceivers,
+  withPeople,
   withReaders,
   withRefusedOutcomes,
   withSlowProcessors,
@@ -112,6 +113,7 @@ export const actKinds = [
   'send in other words',
   'operator',
   'invite people',
+  'member',
   'settle call',
 ] as const;
 export type ActKind = (typeof actKinds)[number];
@@ -267,7 +269,7 @@ export function planWithoutNodes(seed: string): Plan {
   const forgetful = withRefusedOutcomes(withForgottenCalls(ended));
   const decided = withCancelsAmidPayments(withLateDecisions(forgetful));
   const crowded = withPacedReceivers(withFailingReceivers(withCrowdedOutboxes(decided)));
-  return withLaterStart(withDeadEdges(withOddBodies(crowded)));
+  return withPeople(withLaterStart(withDeadEdges(withOddBodies(crowded))));
 }
 
 export type NewStep = Omit<Step, 'number'>;

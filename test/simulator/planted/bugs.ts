@@ -521,6 +521,44 @@ const operators = [
     'rolled(current, made.key.id, overlapSeconds, nowMs)',
     'rolled(current, made.key.id, 2 * overlapSeconds, nowMs)',
   ]),
+  bug('who names a key brings back what was revoked meanwhile', [
+    'directory/directory.ts',
+    '    const { keys } = await this.#change(() => {\n      const key = { ...this.key(idOrText), name: keyName(name) };\n',
+    '    const key = { ...this.key(idOrText), name: keyName(name) };\n    const { keys } = await this.#change(() => {\n',
+  ]),
+  bug('a session that has ended comes back with its last use', [
+    'directory/sessions.ts',
+    'put: current === undefined ? [] : [{ ...current, usedMs: nowMs }]',
+    'put: [{ ...(current ?? session), usedMs: nowMs }]',
+  ]),
+  bug(
+    'two owners who remove each other leave nobody',
+    [
+      'directory/members.ts',
+      '      refuseStranger(member, org);\n      this.#refuseLastOwner(member, org);\n',
+      '      refuseStranger(member, org);\n',
+    ],
+    [
+      'operator/use-cases/member-commands.ts',
+      '  const { links, members, sessions } = directory;\n  const changed',
+      "  const { links, members, sessions } = directory;\n  const owners = members.of(org).filter(({ roles }) => roles[org] === 'owner');\n  if (owners.length === 1 && owners[0]!.id === id) throw new DirectoryRefusal('the last owner', 'last_owner');\n  const changed",
+    ],
+  ),
+  bug('who was an owner when an invitation began to be made may make it', [
+    'operator/use-cases/member-commands.ts',
+    '    refuseFormerOwner(services, id);\n',
+    '',
+  ]),
+  bug('the invitations by who is removed stay open', [
+    'operator/use-cases/member-commands.ts',
+    '(link) => isBy(link, id) || link.email === email',
+    '(link) => link.email === email',
+  ]),
+  bug('what a member has open ends in memory only', [
+    'directory/directory-store.ts',
+    'const ended = endingsOf(change).flatMap((ending) => ending.rows);',
+    'const ended: Rows = [];',
+  ]),
   bug('the edge goes on with a key that was revoked', [
     'edge/api/authenticate.ts',
     '    this.#byHeader.clear();\n',

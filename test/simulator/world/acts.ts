@@ -17,6 +17,7 @@ import { lookAround } from './look-around.ts';
 import { oddBody } from './odd-bodies.ts';
 import { oddRequest } from './odd-requests.ts';
 import { filterOf, type Operators } from './operators.ts';
+import { member } from './people.ts';
 import type { Entrance } from './service.ts';
 import { settleCalls } from './settled-calls.ts';
 import { canceledAmid, paidLive, wholePayment } from './whole-payments.ts';
@@ -526,6 +527,7 @@ const acts: Readonly<Record<ActKind, (acting: Act) => Promise<void>>> = {
   'send in other words': inOtherWords,
   operator: ({ operators, random, shop }) => operators.command(shop, random),
   'invite people': ({ operators, random, shop }) => invitePeople(operators, shop, random),
+  member,
   async 'settle call'(acting) {
     const { random, shops, clients } = acting;
     const shop = random.pick(shops.filter(({ livemode }) => livemode));

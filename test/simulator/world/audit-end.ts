@@ -12,6 +12,7 @@ import type { Clients, Shop } from './clients.ts';
 import type { Resource } from './facts.ts';
 import { followLists } from './followed-lists.ts';
 import type { Operators } from './operators.ts';
+import { auditPeople } from './people.ts';
 import { webhookRetryMs } from './shard-thread.ts';
 import type { World } from './world.ts';
 
@@ -49,6 +50,7 @@ export async function auditAnswers(
     if (isFree || (keyed.answered !== null && keyed.beganMs % 3 < 1)) await clients.again(keyed);
   }
   await operators.tryKeys(100);
+  await auditPeople(world, operators);
 }
 
 /** After damage: what is still shown is as it was. */

@@ -154,9 +154,9 @@ export class Cluster implements Runs {
         }, done);
       },
       // An operator goes to a machine whose service takes commands.
-      operate: (command, done) => {
+      operate: (command) => {
         const listening = this.nodes.filter(({ service }) => service?.isListening);
-        if (listening.length > 0) this.links.random.pick(listening).service!.operate(command, done);
+        if (listening.length > 0) this.links.random.pick(listening).service!.operate(command);
       },
     };
   }

@@ -60,6 +60,7 @@ export class Operators {
   readonly #clients: Clients;
   readonly #service: () => Entrance | null;
   readonly keys: IssuedKey[] = [];
+  readonly #given: ((directory: Directory) => void)[] = [];
 
   constructor(world: World, clients: Clients, service: () => Entrance | null) {
     this.#world = world;
@@ -67,14 +68,24 @@ export class Operators {
     this.#service = service;
   }
 
-  /** Has the service run a command; null when it fails or there is no answer. */
+  /**
+   * Has the service run a command; null when it fails or there is no answer. Those that are given in one task begin in one task,
+   * so that none knows what another one does.
+   */
   run<T>(command: (directory: Directory) => Promise<T>): Promise<T | null> {
     return new Promise((resolve) => {
-      const service = this.#service();
       void this.#clients.wait(5_000).then(() => resolve(null));
-      service?.operate(command, (result) => {
-        void this.#clients.wait(1).then(() => resolve(result instanceof Error ? null : (result as T)));
-      });
+      const told = (result: T | Error) =>
+        void this.#clients.wait(1).then(() => resolve(result instanceof Error ? null : result));
+      this.#given.push((directory) => void command(directory).then(told, told));
+      if (this.#given.length === 1) queueMicrotask(() => this.#begin());
+    });
+  }
+
+  #begin(): void {
+    const given = this.#given.splice(0);
+    this.#service()?.operate((directory) => {
+      for (const begin of given) begin(directory);
     });
   }
 
@@ -129,6 +140,28 @@ export class Operators {
     await this.#clients.wait(leftMs + 1);
     if (bucket === 'search') await this.#clients.get(shop, '/v1/charges', 'status=failed');
     else await this.#clients.post(shop, '/v1/payment_intents', { amount: 20_000, currency: 'mad' });
+  }
+
+  /** Somebody gives a key another name while somebody else revokes it. */
+  async nameAndRevoke(shop: Shop, random: Random): Promise<void> {
+    const never = ({ revokedMs, expiresAtMs }: IssuedKey) =>
+      revokedMs === Infinity && expiresAtMs === Infinity;
+    const mine = this.keys.filter((key) => key.shop === shop && never(key));
+    if (mine.length === 0) return this.command(shop, random);
+    const key = random.pick(mine);
+    key.revokedMs = Number.NaN;
+    const revoke = async () => {
+      if (random.chance(0.4)) await this.#clients.wait(random.skewed(0.02, 2));
+      const done = await this.run((directory) => directory.revokeKey(key.text));
+      if (done !== null) key.revokedMs = this.#world.simulation.nowMs;
+    };
+    const name = async () => {
+      if (random.chance(0.4)) await this.#clients.wait(random.skewed(0.02, 2));
+      await this.run((directory) => directory.nameKey(key.text, `key ${random.below(10)}`));
+    };
+    await Promise.all([revoke(), name()]);
+    this.#world.note(`member: a key of ${shop.org} is named and revoked`);
+    await this.#tryKey(key);
   }
 
   /** A key is replaced by another one, and works for some seconds more. */

@@ -46,7 +46,7 @@ const restartMs = 100;
 /** The ways into a service. */
 export interface Entrance extends Entry {
   /** Has the main thread run an operator's command. */
-  operate<T>(command: (directory: Directory) => Promise<T>, done: (result: T | Error) => void): void;
+  operate(command: (directory: Directory) => void): void;
 }
 
 export class Service implements Entrance {
@@ -149,6 +149,7 @@ export class Service implements Entrance {
         judge.check('the service starts on what a crash leaves', this.#world.isDamaged, () => message),
     });
     if (this.#databases !== null) auditDirectory(this.#world, this.#databases, directory, this.#claim.lease!);
+    this.#world.people.isRead(directory, this.#folder.id);
     noteLayouts(this.#folder);
     const notes = new SequenceNotes({
       folder: this.#folder,
@@ -518,10 +519,9 @@ export class Service implements Entrance {
   }
 
   /** Has the main thread run an operator's command. */
-  operate<T>(command: (directory: Directory) => Promise<T>, done: (result: T | Error) => void): void {
+  operate(command: (directory: Directory) => void): void {
     this.#world.simulation.soon(this.#main, () => {
-      if (this.directory === null) return;
-      command(this.directory).then(done, done);
+      if (this.directory !== null) command(this.directory);
     });
   }
 

@@ -11,6 +11,7 @@ import { Counts, Finding, Judge } from '../kernel/findings.ts';
 import { type Lane, Simulation } from '../kernel/simulation.ts';
 import { Trace } from '../kernel/trace.ts';
 import { Answers } from '../oracle/answers.ts';
+import { People } from '../oracle/people.ts';
 import type { Settings } from '../plan.ts';
 import { isOfModel } from '../planted/edits.ts';
 import { Carrier } from './archive-process.ts';
@@ -37,6 +38,7 @@ export class World {
   /** Null when cards are typed on the service's page in live mode, too. */
   readonly hostedCards: HostedCards | null;
   readonly receivers: Receivers;
+  readonly people: People;
   readonly facts: Facts;
   readonly answers: Answers;
   /** Something on the disk was damaged without a word: what needs it may be refused from now on. */
@@ -83,6 +85,7 @@ export class World {
     this.carrier = new Carrier(this.simulation.random('carrier'));
     this.hostedCards = settings.hasHostedCards ? new HostedCards(this) : null;
     this.receivers = new Receivers(this);
+    this.people = new People(this);
   }
 
   /** Whether what the disk holds fits together, so that a model of it knows what must come of it. */
