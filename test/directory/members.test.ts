@@ -71,6 +71,17 @@ describe('members', () => {
     assert.deepEqual(directory.members.find(both.id)?.roles, { [org]: 'owner', [other]: 'viewer' });
   });
 
+  test('who has no role in an organization gets one by joining it, and by nothing else', async () => {
+    const { org, owner } = await organization();
+    const { org: other } = await organization('hind@souk.ma');
+    const stranger = { code: 'member_missing' };
+    await assert.rejects(directory.members.setRole(owner.id, other, 'viewer'), stranger);
+    await assert.rejects(directory.members.remove(owner.id, other), stranger);
+    const joined = await directory.members.join(owner.id, other, 'viewer');
+    assert.deepEqual(joined.roles, { [org]: 'owner', [other]: 'viewer' });
+    await assert.rejects(directory.members.join(owner.id, org, 'viewer'), /last owner/);
+  });
+
   test('an owner among others who are none is the last one, and who is none may always go', async () => {
     const { org, owner } = await organization();
     const viewer = await directory.members.create('hind@souk.ma', 'Hind', null, { [org]: 'viewer' });
@@ -340,6 +351,12 @@ test('an invitation that is taken back opens nothing, and only its organization 
   assert.ok(links.isOpen(second.link.digest));
   clock.advance(1);
   assert.equal(links.isOpen(second.link.digest), false);
+  await links.create('c@souk.ma', purpose, 'operator');
+  const endings = [links.endingInvitations('org_1'), links.endingInvitations('org_1', () => false)];
+  assert.deepEqual(
+    endings.map(({ rows }) => rows.length),
+    [1, 0],
+  );
 });
 
 test('a link to a new password works for an hour, until a newer one or another password', async () => {
