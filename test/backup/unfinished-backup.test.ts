@@ -40,12 +40,18 @@ function backUpUnless(dataDir: string, to: string, isInterrupted: () => boolean,
 
 const neverInterrupted = () => false;
 
-test('a checkpoint whose shard ends while it is read is no damage, and the backup goes on', async (context) => {
+/** A data folder with one shard, and where its backup is to be. */
+async function folderAndBackup(context: TestContext) {
   const parent = temporaryFolder(context);
   const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
   mkdirSync(dataDir);
   await openDataFolder(dataDir, 1, 1);
   await append(dataDir, 2, startMs);
+  return { parent, dataDir, to };
+}
+
+test('a checkpoint whose shard ends while it is read is no damage, and the backup goes on', async (context) => {
+  const { parent, dataDir, to } = await folderAndBackup(context);
   let released = 0;
   const hold = (isLost: boolean, folder: string | null) => async () => ({
     folder,
@@ -65,11 +71,7 @@ test('a checkpoint whose shard ends while it is read is no damage, and the backu
 });
 
 test('damage of a checkpoint whose shard does not serve is told as such', async (context) => {
-  const parent = temporaryFolder(context);
-  const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
-  mkdirSync(dataDir);
-  await openDataFolder(dataDir, 1, 1);
-  await append(dataDir, 2, startMs);
+  const { dataDir, to } = await folderAndBackup(context);
   const server = await openSocket({ dataDir, onFailure: () => {} }, async ({ command, params }) => {
     if (command === 'backup') return params;
     throw new OperatorFailure('refused', 'shard 0 does not serve now');
@@ -116,11 +118,7 @@ test('an unfinished backup does not go on with a data folder that went back in t
 });
 
 test('a backup names what it has read once that is on the disk', async (context: TestContext) => {
-  const parent = temporaryFolder(context);
-  const [dataDir, to] = [join(parent, 'data'), join(parent, 'backup')];
-  mkdirSync(dataDir);
-  await openDataFolder(dataDir, 1, 1);
-  await append(dataDir, 2, startMs);
+  const { dataDir, to } = await folderAndBackup(context);
   const synced = new Set<string>();
   const named: string[] = [];
   const [open, rename] = [fs.openSync, fs.renameSync];

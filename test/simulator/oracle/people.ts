@@ -52,25 +52,31 @@ export class Opener {
   }
 }
 
-/** Links of which a new one ends others: of what is made and ended at the same time nobody knows what stays. */
-export class Replacements {
+/** What is ended, or ends others by being made: of what is made at the same time nobody knows whether it stays. */
+export class Endings {
   readonly #underWay = new Set<object>();
   #begun = 0;
 
-  /** Something is being made, with `made` as soon as it is, or ended. */
+  /** Something ends, or is being made that ends others; `made` is as in `opening`. */
   begin(): { readonly settle: Settle; readonly made: <T extends Opener>(opener: T) => T } {
     const own = {};
-    const isAlone = this.#underWay.size === 0;
-    const begun = ++this.#begun;
+    this.#begun++;
+    const made = this.opening();
     this.#underWay.add(own);
     return {
       settle: (result) => {
         if (result !== null) this.#underWay.delete(own);
       },
-      made: (opener) => {
-        if (!isAlone || this.#begun !== begun) opener.ending();
-        return opener;
-      },
+      made,
+    };
+  }
+
+  /** Something is being opened; to be called when it is: what may have been ended meanwhile may be over. */
+  opening(): <T extends Opener>(opener: T) => T {
+    const [begun, isAlone] = [this.#begun, this.#underWay.size === 0];
+    return (opener) => {
+      if (!isAlone || this.#begun !== begun) opener.ending();
+      return opener;
     };
   }
 
@@ -166,10 +172,10 @@ export class Person {
   readonly sessions: SessionOpener[] = [];
   /** To a new password, or to a sign-in. */
   readonly links: Opener[] = [];
-  readonly replacements = new Replacements();
-  /** The ends of sessions and links that are under way, and how many were begun. */
-  readonly #endings = new Set<object>();
-  #begun = 0;
+  /** Of sessions and links. */
+  readonly endings = new Endings();
+  /** Of links by newer ones. */
+  readonly replacements = new Endings();
 
   constructor(id: string, email: string) {
     this.id = id;
@@ -194,28 +200,15 @@ export class Person {
 
   /** Some of what they have opened is being ended. */
   ending(openers: readonly Opener[]): Settle {
-    const ending = {};
-    this.#endings.add(ending);
-    this.#begun++;
-    const ends = openers.map((opener) => opener.ending());
+    const ends = [this.endings.begin().settle, ...openers.map((opener) => opener.ending())];
     return (result) => {
-      if (result !== null) this.#endings.delete(ending);
       for (const end of ends) end(result);
-    };
-  }
-
-  /** Something is being opened; to be called when it is: what may have been ended meanwhile may be over. */
-  opening(): <T extends Opener>(opener: T) => T {
-    const [begun, isAlone] = [this.#begun, this.#endings.size === 0];
-    return (opener) => {
-      if (!isAlone || this.#begun !== begun) opener.ending();
-      return opener;
     };
   }
 
   /** Nothing is under way. */
   isRead(): void {
-    this.#endings.clear();
+    this.endings.isRead();
     this.replacements.isRead();
   }
 }
@@ -255,7 +248,7 @@ export class People {
   readonly all: Person[] = [];
   readonly invitations: Invitation[] = [];
   /** By organization. */
-  readonly #replacements = new Map<string, Replacements>();
+  readonly #replacements = new Map<string, Endings>();
   /** By address: where somebody was invited to, and as what. */
   readonly #invited = new Map<string, Set<string>>();
   /** The organizations that have had an owner. */
@@ -277,8 +270,8 @@ export class People {
   }
 
   /** Those of the invitations into an organization. */
-  replacements(org: string): Replacements {
-    const found = this.#replacements.get(org) ?? new Replacements();
+  replacements(org: string): Endings {
+    const found = this.#replacements.get(org) ?? new Endings();
     this.#replacements.set(org, found);
     return found;
   }

@@ -126,7 +126,7 @@ async function revoke({ operators }: Act, invitation: Invitation): Promise<void>
 /** Opens a session for who knows the password that the member has, or has a link. */
 async function open({ members, sessions }: Directory, person: Person): Promise<void> {
   const member = members.find(person.id);
-  const opened = person.opening();
+  const opened = person.endings.opening();
   const hasSamePassword = () => members.find(person.id)?.password?.hash === member?.password?.hash;
   const mayOpen = () => members.find(person.id) !== undefined && hasSamePassword();
   const made = await doubted([], () => sessions.open(person.id, address, sessionLimits, mayOpen));
@@ -207,7 +207,7 @@ async function newPassword({ world, operators, random }: Act, person: Person, si
       ),
     );
     if (changed === null) return;
-    const opened = person.opening();
+    const opened = person.endings.opening();
     // It has ended, or its token was exchanged.
     const same = person.sessions.filter(({ id }) => id === signedIn.id);
     const settles = same.map((each) => each.ending());
@@ -222,7 +222,7 @@ async function useOwnLink(acting: Act, person: Person): Promise<void> {
   const kind = random.pick(['reset', 'sign_in'] as const);
   const made = await operators.run(async ({ links, members }) => {
     const refuse = () => void members.member(person.id);
-    const opened = person.opening();
+    const opened = person.endings.opening();
     const { settle, made } = person.replacements.begin();
     const expiresMs = world.simulation.nowMs + linksMs;
     const replaced = person.links.filter(({ name }) => name.startsWith(kind));
